@@ -1,0 +1,129 @@
+//! Stopping when rows held back from the training rows stop improving.
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use crate::random::permutation;
+use crate::{Dataset, Seed};
+
+/// Splits the rows `0..n` into rows to learn from and rows to validate on, both in rising order.
+///
+/// Groups stay together: with groups, whole groups are drawn until the share is reached. When there are too few rows to
+/// hold any back, nothing is, and the fit goes to its last iteration.
+pub fn hold_out(data: &Dataset, share: f64, seed: Seed) -> (Vec<usize>, Vec<usize>) {
+    let rows = data.rows();
+    let wanted = (rows as f64 * share).round() as usize;
+    if wanted == 0 || wanted >= rows {
+        return ((0..rows).collect(), Vec::new());
+    }
+    let mut generator = seed.named("validation").generator();
+    let mut held = vec![false; rows];
+    match &data.groups {
+        None => permutation(rows, &mut generator).into_iter().take(wanted).for_each(|row| held[row] = true),
+        Some(groups) => {
+            let mut names: Vec<u32> = groups.clone();
+            names.sort_unstable();
+            names.dedup();
+            let mut count = 0;
+            while count < wanted && names.len() > 1 {
+                let group = names.swap_remove(generator.random_range(0..names.len() as u64) as usize);
+                for row in (0..rows).filter(|&row| groups[row] == group) {
+                    held[row] = true;
+                    count += 1;
+                }
+            }
+        }
+    }
+    let (validation, training): (Vec<usize>, Vec<usize>) = (0..rows).partition(|&row| held[row]);
+    if training.is_empty() { (validation, training) } else { (training, validation) }
+}
+
+/// Keeps count of a measure that should fall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Patience {
+    /// How many measurements without improvement are allowed.
+    pub allowed: usize,
+    /// The best value so far, if any.
+    pub best: Option<f64>,
+    /// The iteration of the best value.
+    pub best_iteration: usize,
+    /// Measurements since then.
+    pub waited: usize,
+}
+
+/// What to do after a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The best so far: keep this model.
+    Best,
+    /// Not better, but not yet hopeless.
+    GoOn,
+    /// Not better for too long.
+    Stop,
+}
+
+impl Patience {
+    /// Waits for `allowed` measurements without improvement.
+    pub fn new(allowed: usize) -> Self {
+        Patience { allowed, best: None, best_iteration: 0, waited: 0 }
+    }
+
+    /// Takes note of a measurement.
+    pub fn measured(&mut self, iteration: usize, value: f64) -> Verdict {
+        if self.best.is_none_or(|best| value < best) {
+            self.best = Some(value);
+            self.best_iteration = iteration;
+            self.waited = 0;
+            return Verdict::Best;
+        }
+        self.waited += 1;
+        if self.waited >= self.allowed { Verdict::Stop } else { Verdict::GoOn }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, Matrix};
+
+    fn rows(n: usize) -> Dataset {
+        Dataset::new("rows", Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap())
+            .unwrap()
+    }
+
+    #[test]
+    fn every_row_is_on_one_side() {
+        let (training, validation) = hold_out(&rows(50), 0.2, Seed::new(3));
+        assert_eq!((training.len(), validation.len()), (40, 10));
+        let mut all = [training, validation].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..50).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        let mut data = rows(60);
+        data.groups = Some((0..60).map(|row| row / 6).collect());
+        let (training, validation) = hold_out(&data, 0.2, Seed::new(3));
+        assert_eq!(validation.len(), 12);
+        assert!(training.iter().all(|row| validation.iter().all(|other| row / 6 != other / 6)));
+    }
+
+    #[test]
+    fn too_few_rows_hold_nothing_back() {
+        assert_eq!(hold_out(&rows(3), 0.1, Seed::new(0)), (vec![0, 1, 2], vec![]));
+    }
+
+    #[test]
+    fn patience_ends_after_the_allowed_measurements_without_improvement() {
+        let mut patience = Patience::new(2);
+        let verdicts: Vec<Verdict> = [3.0, 2.0, 2.0, 1.0, 1.5, 1.5]
+            .iter()
+            .enumerate()
+            .map(|(i, &v)| patience.measured(i, v))
+            .collect();
+        use Verdict::*;
+        assert_eq!(verdicts, [Best, Best, GoOn, Best, GoOn, Stop]);
+        assert_eq!((patience.best, patience.best_iteration), (Some(1.0), 3));
+    }
+}

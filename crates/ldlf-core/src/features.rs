@@ -1,0 +1,62 @@
+//! What a model reads: dense or sparse rows, one type for both.
+
+use crate::{Csr, Matrix};
+
+/// The features of some rows. Sparse features are never made dense.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Features {
+    /// Every value stored.
+    Dense(Matrix<f32>),
+    /// Only the entries that are stored; the rest is zero.
+    Sparse(Csr),
+}
+
+impl Features {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Features::Dense(m) => m.rows(),
+            Features::Sparse(m) => m.rows(),
+        }
+    }
+
+    /// The number of features.
+    pub fn cols(&self) -> usize {
+        match self {
+            Features::Dense(m) => m.cols(),
+            Features::Sparse(m) => m.cols(),
+        }
+    }
+
+    /// A copy of the given rows, in the given order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Features::Dense(m) => Features::Dense(m.select(rows)),
+            Features::Sparse(m) => Features::Sparse(m.select(rows)),
+        }
+    }
+
+    /// Calls `visit(column, value)` for the entries of a row that may differ from zero.
+    #[inline]
+    pub fn for_each_in_row(&self, row: usize, mut visit: impl FnMut(usize, f32)) {
+        match self {
+            Features::Dense(m) => m.row(row).iter().enumerate().for_each(|(column, &v)| visit(column, v)),
+            Features::Sparse(m) => {
+                let (columns, values) = m.row(row);
+                columns.iter().zip(values).for_each(|(&column, &v)| visit(column as usize, v));
+            }
+        }
+    }
+
+    /// Writes one row into `out`, zeros included. For learners whose mathematics needs the whole row, one at a time.
+    pub fn copy_row_into(&self, row: usize, out: &mut [f32]) {
+        match self {
+            Features::Dense(m) => out.copy_from_slice(m.row(row)),
+            Features::Sparse(m) => {
+                out.fill(0.0);
+                let (columns, values) = m.row(row);
+                columns.iter().zip(values).for_each(|(&column, &v)| out[column as usize] = v);
+            }
+        }
+    }
+}

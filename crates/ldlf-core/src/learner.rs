@@ -1,0 +1,327 @@
+//! The interface that every learner stands behind: parameters make a learner, a learner's `fit` makes a model, a model
+//! never changes.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model_file::{ModelShape, Parts};
+use crate::parameters::Parameter;
+use crate::{Dataset, Error, Features, Matrix, Result, Schema, Seed, Settings, Threads, Value};
+
+/// Learns label distributions from rows. Built from checked parameters; holds nothing that `fit` changes.
+pub trait Learner: Send + Sync {
+    /// The name in the registry, such as `sldlf`.
+    fn name(&self) -> &'static str;
+
+    /// Every parameter with its value.
+    fn settings(&self) -> Settings;
+
+    /// Learns from `data`. Whatever is chosen (an iteration, a penalty) is chosen inside these rows.
+    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted>;
+}
+
+/// What was learnt: predicts, and can be stored.
+pub trait Model: Send + Sync {
+    /// The prediction for every row. The caller has checked the number of features.
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
+
+    /// Adds arrays and details from which [`LearnerEntry::load`] rebuilds the model.
+    fn store(&self, parts: &mut Parts);
+
+    /// What `ldlf inspect` shows beside the document: sizes and facts, names with values.
+    fn inspect(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+}
+
+/// What a model says about some rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Prediction {
+    /// `[rows, labels]`, every row a distribution.
+    Distributions(Matrix<f32>),
+    /// One value a row, from the methods that give no more.
+    Values(Vec<f64>),
+}
+
+impl Prediction {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Prediction::Distributions(m) => m.rows(),
+            Prediction::Values(v) => v.len(),
+        }
+    }
+
+    /// The distributions, or a sentence that there are none.
+    pub fn into_distributions(self) -> Result<Matrix<f32>> {
+        match self {
+            Prediction::Distributions(m) => Ok(m),
+            Prediction::Values(_) => Err(Error::usage("this model predicts values, not distributions")),
+        }
+    }
+}
+
+/// Why a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// All iterations were done, or there was nothing to iterate.
+    Finished,
+    /// The validation measure stopped improving.
+    EarlyStopping,
+    /// The loss changed less than the tolerance.
+    Converged,
+    /// The time limit was reached.
+    TimeLimit,
+    /// The user (Ctrl-C) or the caller's observer stopped it.
+    Interrupted,
+}
+
+/// What the training came to. Nothing in it depends on the clock, so that it may stand in a model file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Iterations done.
+    pub iterations: usize,
+    /// Why it ended.
+    pub stopped: StopReason,
+    /// The iteration whose model was kept, when it is not the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_iteration: Option<usize>,
+    /// The last training loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// The K-L divergence of the kept model on the validation rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_kl: Option<f64>,
+}
+
+impl Summary {
+    /// The summary of a fit that does not iterate.
+    pub fn at_once() -> Self {
+        Summary {
+            iterations: 0,
+            stopped: StopReason::Finished,
+            best_iteration: None,
+            loss: None,
+            validation_kl: None,
+        }
+    }
+}
+
+/// The outcome of a fit.
+pub struct Fitted {
+    /// What was learnt.
+    pub model: Box<dyn Model>,
+    /// How it went.
+    pub summary: Summary,
+}
+
+/// A model with all that a model file says about it.
+pub struct TrainedModel {
+    /// The learner's name.
+    pub learner: String,
+    /// The learner's parameters.
+    pub parameters: Settings,
+    /// The number of features it reads.
+    pub features: usize,
+    /// What its columns are called.
+    pub schema: Schema,
+    /// How the training went.
+    pub summary: Summary,
+    /// What was learnt.
+    pub model: Box<dyn Model>,
+}
+
+impl TrainedModel {
+    /// Fits `learner` to `data` and keeps the names beside the model.
+    pub fn fit(learner: &dyn Learner, data: &Dataset, context: &mut FitContext<'_>) -> Result<Self> {
+        if data.rows() == 0 {
+            return Err(Error::data(format!("{}: there are no rows to learn from", data.name)));
+        }
+        let Fitted { model, summary } = learner.fit(data, context)?;
+        Ok(TrainedModel {
+            learner: learner.name().to_string(),
+            parameters: learner.settings(),
+            features: data.features.cols(),
+            schema: data.schema.clone(),
+            summary,
+            model,
+        })
+    }
+
+    /// The prediction for every row, after checking that the features are those the model was fitted on.
+    pub fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        if features.cols() != self.features {
+            return Err(Error::data(format!(
+                "the model reads {} features, the data has {}; give the columns it was trained on",
+                self.features,
+                features.cols()
+            )));
+        }
+        self.model.predict(features, threads)
+    }
+}
+
+/// Something worth telling while a fit runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FitEvent {
+    /// One iteration (a step, a round, a tree) is done.
+    Iteration {
+        /// Counted from 1.
+        iteration: usize,
+        /// How many there will be at most.
+        total: usize,
+        /// The training loss of this iteration, where there is one.
+        loss: Option<f64>,
+    },
+    /// The leaves were updated after this iteration.
+    LeafUpdate {
+        /// Counted from 1.
+        iteration: usize,
+    },
+    /// The validation rows were measured after this iteration.
+    Validation {
+        /// Counted from 1.
+        iteration: usize,
+        /// The mean K-L divergence on the validation rows.
+        kl: f64,
+    },
+}
+
+/// The model as it stands in the middle of a fit.
+pub trait InProgress {
+    /// What the model would predict now.
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
+
+    /// All that is needed to go on from here, or `None` if the learner cannot be resumed.
+    fn checkpoint(&self) -> Option<Parts> {
+        None
+    }
+}
+
+/// Watches a fit: progress bars, logs, checkpoints and Ctrl-C all hang here.
+pub trait Observer {
+    /// Told of every event; `Break` ends the fit, which then keeps the best model so far.
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason>;
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn observe(&mut self, _: &FitEvent, _: &dyn InProgress) -> ControlFlow<StopReason> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Any closure of the right shape watches.
+impl<F: FnMut(&FitEvent, &dyn InProgress) -> ControlFlow<StopReason>> Observer for F {
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        self(event, state)
+    }
+}
+
+/// What a fit needs beside the data.
+pub struct FitContext<'a> {
+    /// The seed of everything random.
+    pub seed: Seed,
+    /// The threads to use.
+    pub threads: Threads,
+    /// A checkpoint to go on from.
+    pub resume: Option<Parts>,
+    /// The moment at which to stop with the best so far.
+    pub deadline: Option<Instant>,
+    /// Everything reported so far.
+    pub history: Vec<FitEvent>,
+    observer: &'a mut dyn Observer,
+}
+
+impl<'a> FitContext<'a> {
+    /// A context with the given seed and threads.
+    pub fn new(seed: u64, threads: Threads, observer: &'a mut dyn Observer) -> Self {
+        FitContext {
+            seed: Seed::new(seed),
+            threads,
+            resume: None,
+            deadline: None,
+            history: Vec::new(),
+            observer,
+        }
+    }
+
+    /// Tells the observer, notes the event, and says whether to go on. A learner calls this at every iteration.
+    pub fn report(&mut self, event: FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        let verdict = self.observer.observe(&event, state);
+        self.history.push(event);
+        if verdict.is_continue() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return ControlFlow::Break(StopReason::TimeLimit);
+        }
+        verdict
+    }
+
+    /// Refuses a checkpoint on behalf of a learner that cannot go on from one.
+    pub fn refuse_resume(&self, learner: &str) -> Result<()> {
+        match self.resume {
+            Some(_) => {
+                Err(Error::usage(format!("{learner} cannot be resumed from a checkpoint; train it anew")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// A named set of parameters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Preset {
+    /// What `--preset` calls it.
+    pub name: &'static str,
+    /// What it is for, in a line.
+    pub help: &'static str,
+    /// What it sets.
+    pub settings: Settings,
+    /// What it sets otherwise on datasets of a given name (compared without case).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_dataset: Vec<(&'static str, Settings)>,
+}
+
+impl Preset {
+    /// What the preset sets for a dataset of this name.
+    pub fn settings_for(&self, dataset: &str) -> Settings {
+        let special = self.on_dataset.iter().find(|(name, _)| name.eq_ignore_ascii_case(dataset));
+        special.map_or_else(|| self.settings.clone(), |(_, over)| self.settings.clone().overridden_by(over))
+    }
+}
+
+/// What a learner can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Abilities {
+    /// Reads sparse features without making them dense.
+    pub sparse: bool,
+    /// Takes row weights.
+    pub weights: bool,
+    /// Iterates: can be stopped early and, in the `released` protocol, is measured along the way.
+    pub iterates: bool,
+    /// Needs labels that stand for numbers.
+    pub ordered: bool,
+}
+
+/// A learner as the registry knows it: how to describe it, make it, and read its models.
+#[derive(Clone)]
+pub struct LearnerEntry {
+    /// The name, such as `sldlf`.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What it can take.
+    pub abilities: Abilities,
+    /// Its parameters.
+    pub parameters: fn() -> Vec<Parameter>,
+    /// Its presets.
+    pub presets: fn() -> Vec<Preset>,
+    /// Checks settings and makes the learner.
+    pub build: fn(&Settings) -> Result<Box<dyn Learner>>,
+    /// Rebuilds a model from what [`Model::store`] kept.
+    pub load: fn(&Parts, &ModelShape) -> Result<Box<dyn Model>>,
+}

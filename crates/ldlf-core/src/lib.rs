@@ -1,0 +1,30 @@
+//! The vocabulary of `ldlf`, in the order of the flow:
+//! `read -> dataset -> folds -> learner.fit -> model.predict -> measures -> report`.
+//!
+//! A **label distribution** says, for one row, how much each label describes it: non-negative numbers that
+//! sum to 1. This crate holds everything that learners share and no learner but the floor, [`mean`].
+
+pub mod dataset;
+pub mod early_stopping;
+pub mod error;
+pub mod features;
+pub mod learner;
+pub mod matrix;
+pub mod mean;
+pub mod model_file;
+pub mod numeric;
+pub mod parallel;
+pub mod parameters;
+pub mod random;
+
+pub use dataset::{Dataset, Schema};
+pub use error::{Error, Result};
+pub use features::Features;
+pub use learner::{
+    FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Model, Observer, Prediction, Preset,
+    StopReason, TrainedModel,
+};
+pub use matrix::{Csr, Matrix};
+pub use parallel::Threads;
+pub use parameters::{Settings, Value};
+pub use random::Seed;

@@ -1,0 +1,59 @@
+//! Every learner by its name.
+
+use ldlf_core::parameters::edit_distance;
+use ldlf_core::{Error, Learner, LearnerEntry, Result, Settings, mean};
+
+/// Every learner, the flagship first and the floor last.
+pub fn learners() -> Vec<LearnerEntry> {
+    let mut all = ldlf_forest::entries();
+    all.extend(ldlf_baselines::entries());
+    all.push(mean::ENTRY);
+    all
+}
+
+/// The entry of a name, or a sentence with the nearest one.
+pub fn find(name: &str) -> Result<LearnerEntry> {
+    let all = learners();
+    if let Some(entry) = all.iter().find(|entry| entry.name == name) {
+        return Ok(entry.clone());
+    }
+    let nearest = all
+        .iter()
+        .map(|entry| (edit_distance(name, entry.name), entry.name))
+        .min()
+        .filter(|(distance, _)| *distance <= 3)
+        .map_or("`ldlf learners` lists them".to_string(), |(_, near)| format!("did you mean {near}?"));
+    Err(Error::usage(format!("no learner is called {name:?}; {nearest}")))
+}
+
+/// Makes the learner of a name: the preset's settings, then `settings` over them.
+///
+/// ```
+/// use ldlf::{Settings, registry};
+/// let floor = registry::build("mean", None, "any data", &Settings::new())?;
+/// assert_eq!(floor.name(), "mean");
+/// # Ok::<(), ldlf::Error>(())
+/// ```
+pub fn build(
+    name: &str,
+    preset: Option<&str>,
+    dataset: &str,
+    settings: &Settings,
+) -> Result<Box<dyn Learner>> {
+    let entry = find(name)?;
+    let base = match preset {
+        None => Settings::new(),
+        Some(wanted) => {
+            let presets = (entry.presets)();
+            let Some(found) = presets.iter().find(|preset| preset.name == wanted) else {
+                let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
+                let has = if names.is_empty() { "no presets".to_string() } else { names.join(", ") };
+                return Err(Error::usage(format!("{name} has no preset {wanted:?}; it has {has}")));
+            };
+            found.settings_for(dataset)
+        }
+    };
+    (entry.build)(&base.overridden_by(settings)).map_err(|error| {
+        if let Error::Usage(text) = error { Error::Usage(format!("{name}: {text}")) } else { error }
+    })
+}
