@@ -15,7 +15,9 @@ pub mod model_file;
 pub mod numeric;
 pub mod parallel;
 pub mod parameters;
+pub mod product;
 pub mod random;
+pub mod simd;
 
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
