@@ -37,7 +37,8 @@ fn mix_labels<T: Number, const N: usize>(
     for strip in (0..ROWS).step_by(STRIP) {
         let mut sums = [[T::ZERO; STRIP]; N];
         for (share, leaf) in shares.iter().zip(leaves.chunks_exact(labels)) {
-            let share: &[T; STRIP] = share[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
+            let share: &[T; STRIP] =
+                share[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
             let leaf: &[T; N] = leaf[first..first + N].try_into().expect("first + N labels exist");
             for n in 0..N {
                 for row in 0..STRIP {
@@ -84,7 +85,8 @@ pub fn divide<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
 #[inline(always)]
 pub fn pull<T: Number>(shares: &[Lane<T>], leaves: &[T], ratios: &[Lane<T>], pulls: &mut [Lane<T>]) {
     let labels = ratios.len();
-    for ((shares, leaves), pulls) in shares.chunks(4).zip(leaves.chunks(4 * labels)).zip(pulls.chunks_mut(4)) {
+    for ((shares, leaves), pulls) in shares.chunks(4).zip(leaves.chunks(4 * labels)).zip(pulls.chunks_mut(4))
+    {
         match shares.len() {
             4 => pull_leaves::<T, 4>(shares, leaves, ratios, pulls),
             2 => pull_leaves::<T, 2>(shares, leaves, ratios, pulls),
@@ -105,7 +107,8 @@ fn pull_leaves<T: Number, const N: usize>(
     for strip in (0..ROWS).step_by(STRIP) {
         let mut sums = [[T::ZERO; STRIP]; N];
         for (label, ratio) in ratios.iter().enumerate() {
-            let ratio: &[T; STRIP] = ratio[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
+            let ratio: &[T; STRIP] =
+                ratio[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
             for n in 0..N {
                 let q = leaves[n * labels + label];
                 for row in 0..STRIP {
