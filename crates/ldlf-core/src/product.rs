@@ -73,6 +73,31 @@ impl<'a, T> View<'a, T> {
         View { data, rows, cols, row_stride, col_stride }
     }
 
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// One entry.
+    #[inline(always)]
+    pub fn at(&self, row: usize, col: usize) -> T
+    where
+        T: Copy,
+    {
+        self.data[row * self.row_stride + col * self.col_stride]
+    }
+
+    /// One row as a slice, where its entries are neighbours.
+    #[inline(always)]
+    pub fn row_slice(&self, row: usize) -> Option<&'a [T]> {
+        (self.col_stride == 1).then(|| &self.data[row * self.row_stride..row * self.row_stride + self.cols])
+    }
+
     /// Rows and columns exchanged, without moving anything.
     pub fn transposed(self) -> Self {
         View {
