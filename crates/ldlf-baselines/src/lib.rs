@@ -2,6 +2,7 @@
 //! One file a rival, each with its parameters, its learner, its model and its entry for the registry.
 
 pub mod bfgs_ldl;
+pub mod iis_ldl;
 mod maximum_entropy;
 mod progress;
 pub mod scaling;
@@ -10,5 +11,5 @@ use ldlf_core::LearnerEntry;
 
 /// Every rival, in the order of `ldlf learners`.
 pub fn entries() -> Vec<LearnerEntry> {
-    vec![bfgs_ldl::ENTRY]
+    vec![bfgs_ldl::ENTRY, iis_ldl::ENTRY]
 }

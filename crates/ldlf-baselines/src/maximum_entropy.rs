@@ -164,6 +164,38 @@ impl<'d> Objective<'d> {
         self.l2 = l2;
     }
 
+    /// The scaled features.
+    pub(crate) fn rows(&self) -> &Features {
+        &self.rows
+    }
+
+    /// The loss at `theta`, without penalty; writes `w_i p(y|x_i)` to `masses`, `[labels, rows]`.
+    pub(crate) fn masses(&self, theta: &[f64], masses: &mut [f64]) -> f64 {
+        let (count, labels) = (self.data.rows(), self.data.labels());
+        let ranges = self.parts.iter().map(|part| part.rows.clone()).collect();
+        let parts = self.threads.map(ranges, |range: std::ops::Range<usize>| {
+            let mut scores = vec![0.0; range.len() * labels];
+            linear_scores(&self.rows, range.start, theta, &mut Vec::new(), &mut scores);
+            let rows = range.zip(scores.chunks_exact_mut(labels));
+            let loss: f64 = rows
+                .map(|(row, scores)| {
+                    soften(scores, self.data.targets.row(row), f64::from(self.data.weight(row)))
+                })
+                .sum();
+            (loss, scores)
+        });
+        let mut loss = self.entropy;
+        let mut row = 0;
+        for (part, scores) in parts {
+            loss += part;
+            for scores in scores.chunks_exact(labels) {
+                scores.iter().enumerate().for_each(|(label, &mass)| masses[label * count + row] = mass);
+                row += 1;
+            }
+        }
+        loss / self.total
+    }
+
     /// The loss at `theta`; writes its gradient.
     pub(crate) fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         let (rows, data) = (&self.rows, self.data);
@@ -196,8 +228,12 @@ impl Part {
             linear_scores(rows, start, theta, &mut self.buffer, scores);
             let (slopes, bias) = self.gradient.split_at_mut(columns * labels);
             for (row, scores) in (start..).zip(scores.chunks_exact_mut(labels)) {
-                self.loss += residuals(scores, data.targets.row(row), f64::from(data.weight(row)));
-                bias.iter_mut().zip(&*scores).for_each(|(b, r)| *b += r);
+                let (target, weight) = (data.targets.row(row), f64::from(data.weight(row)));
+                self.loss += soften(scores, target, weight);
+                for ((residual, bias), &d) in scores.iter_mut().zip(&mut *bias).zip(target) {
+                    *residual -= weight * f64::from(d);
+                    *bias += *residual;
+                }
             }
             match rows {
                 Features::Dense(_) => product(
@@ -220,8 +256,9 @@ impl Part {
     }
 }
 
-/// Turns the scores of one row into `w (p - d)` and returns `-w sum_y d_y ln p_y`.
-fn residuals(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
+/// Turns the scores of one row into `w p` and returns `-w sum_y d_y ln p_y`. A target's sum is 1 up to the rounding of single
+/// precision; `p` is stretched to the same sum, so that `w (p - d)` is the exact gradient.
+fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (mut sum, mut mass, mut dot) = (0.0, 0.0, 0.0);
     for (s, &d) in scores.iter_mut().zip(target) {
@@ -232,10 +269,7 @@ fn residuals(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
         *s = shifted.exp();
         sum += *s;
     }
-    // A target's sum is 1 up to the rounding of single precision; the gradient keeps that rounding exact.
     let share = weight * mass / sum;
-    for (s, &d) in scores.iter_mut().zip(target) {
-        *s = share * *s - weight * f64::from(d);
-    }
+    scores.iter_mut().for_each(|s| *s *= share);
     weight * (mass * sum.ln() - dot)
 }
