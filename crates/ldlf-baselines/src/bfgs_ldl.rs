@@ -70,11 +70,7 @@ impl Learner for BfgsLdl {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
-        let scaling = if p.standardise {
-            Scaling::fit(&data.features, data.weights.as_deref())
-        } else {
-            Scaling::none(data.features.cols())
-        };
+        let scaling = Scaling::choose(p.standardise, data);
         let splits = if p.l2.is_some() { Vec::new() } else { self.splits(data, context) };
         let (training, held) = split(data, p.validation, p.patience, context);
         let total = p.iterations * (1 + splits.len() * penalties().len());

@@ -57,10 +57,7 @@ impl Learner for IisLdl {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
         let labels = data.labels();
-        let scaling = match p.standardise {
-            true => Scaling::fit(&data.features, data.weights.as_deref()),
-            false => Scaling::none(data.features.cols()),
-        };
+        let scaling = Scaling::choose(p.standardise, data);
         let (training, held) = split(data, p.validation, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
         let objective = Objective::new(training, &scaling, 0.0, &context.threads);
@@ -100,8 +97,8 @@ impl Learner for IisLdl {
 
 /// Columns that one task solves.
 const COLUMNS: usize = 16;
-/// Newton's method ends when a step changes no exponent by more than this ...
-const EXPONENT_TOLERANCE: f64 = 1e-3;
+/// Newton's method ends when a step changes no exponent by more than this (its error is then about the square of it) ...
+const EXPONENT_TOLERANCE: f64 = 0.02;
 /// ... or after so many steps.
 const NEWTON_STEPS: usize = 30;
 

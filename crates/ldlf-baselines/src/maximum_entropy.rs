@@ -3,11 +3,12 @@
 //! Shapes: `theta` is `[features + 1, labels]`, one row a feature and the bias last.
 
 use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::{softmax_in_place, xlogy};
+use ldlf_core::numeric::softmax_in_place;
 use ldlf_core::parallel::chunks;
 use ldlf_core::product::{Into, View, ViewMut, product};
 use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
 
+use crate::network::negative_entropy;
 use crate::scaling::Scaling;
 
 /// Rows that pass through the matrix products together: as double-precision numbers they stay in the cache.
@@ -35,7 +36,7 @@ impl Model for MaximumEntropy {
                 let start = (4 * part + block) * BLOCK;
                 let count = out.len() / labels;
                 let scores = &mut scores[..count * labels];
-                let scaled = self.scaled_rows(features, start, count);
+                let scaled = self.scaling.apply_rows(features, start..start + count);
                 linear_scores(&scaled, 0, &self.theta, &mut buffer, scores);
                 for (out, scores) in out.chunks_exact_mut(labels).zip(scores.chunks_exact_mut(labels)) {
                     softmax_in_place(scores);
@@ -68,10 +69,6 @@ impl MaximumEntropy {
             labels: shape.labels,
             l2: parts.detail("l2")?,
         }))
-    }
-
-    fn scaled_rows(&self, features: &Features, start: usize, count: usize) -> Features {
-        self.scaling.apply(&features.select(&(start..start + count).collect::<Vec<_>>()))
     }
 }
 
@@ -149,13 +146,8 @@ impl<'d> Objective<'d> {
                 scores: vec![0.0; BLOCK * labels],
             })
             .collect();
-        let weighted = |row: usize| {
-            let weight = f64::from(data.weight(row));
-            let entropy: f64 = data.targets.row(row).iter().map(|&d| xlogy(f64::from(d), f64::from(d))).sum();
-            (weight, weight * entropy)
-        };
-        let (total, entropy) =
-            (0..data.rows()).map(weighted).fold((0.0, 0.0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let total = (0..data.rows()).map(|row| f64::from(data.weight(row))).sum();
+        let entropy = negative_entropy(data);
         Objective { rows, data, total, entropy, l2, parts, threads: threads.clone() }
     }
 
@@ -258,7 +250,7 @@ impl Part {
 
 /// Turns the scores of one row into `w p` and returns `-w sum_y d_y ln p_y`. A target's sum is 1 up to the rounding of single
 /// precision; `p` is stretched to the same sum, so that `w (p - d)` is the exact gradient.
-fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
+pub(crate) fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (mut sum, mut mass, mut dot) = (0.0, 0.0, 0.0);
     for (s, &d) in scores.iter_mut().zip(target) {
