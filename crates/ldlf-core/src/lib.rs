@@ -16,6 +16,8 @@ pub mod numeric;
 pub mod parallel;
 pub mod parameters;
 pub mod random;
+pub mod read;
+pub mod targets;
 
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
