@@ -19,10 +19,13 @@ pub mod mean;
 pub mod measures;
 pub mod model_file;
 pub mod numeric;
+pub mod optimise;
 pub mod parallel;
 pub mod parameters;
+pub mod product;
 pub mod random;
 pub mod results;
+pub mod simd;
 
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
