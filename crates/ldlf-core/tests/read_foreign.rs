@@ -37,6 +37,14 @@ fn arrays_of_scipy_and_numpy_give_the_matrix_that_was_saved() {
 }
 
 #[test]
+fn texts_of_numpy_name_labels_and_parts() {
+    let options = ReadOptions { split_column: Some("part".into()), ..ReadOptions::default() };
+    let data = read(&fixture("scipy_csr.npz"), &options).unwrap().dataset;
+    assert_eq!(data.schema.label_names, ["low", "high"]);
+    assert_eq!(data.split.unwrap(), ["train", "test", "train"]);
+}
+
+#[test]
 fn streams_of_arrays_give_the_same_rows_in_blocks() {
     for name in ["scipy_sparse.mat", "numpy.npz", "numpy_fortran.npz", "scipy_csr.npz", "scipy_save_npz.npz"]
     {
