@@ -49,7 +49,7 @@ impl ForestShape {
         if self.labels < 1 {
             return Err(Error::usage("a forest needs at least one label"));
         }
-        if self.units < self.splits() {
+        if self.units < self.splits().max(1) {
             return Err(Error::usage(format!(
                 "units must be at least 2^(depth - 1) - 1 = {} for depth {}, got {}; raise units or lower depth",
                 self.splits(),
