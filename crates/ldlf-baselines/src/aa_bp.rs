@@ -5,10 +5,11 @@ use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::random::permutation;
 use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason};
 
-use crate::network::{Batch, Network, Output, Pass, negative_entropy};
+use crate::network::{Batch, Network, Output, Pass};
 use crate::network_model::{self, NetworkModel};
 use crate::progress::{Progress, split};
 use crate::scaling::Scaling;
+use crate::softmax_loss::negative_entropy;
 
 ldlf_core::parameters! {
     /// What `aa-bp` can be told.

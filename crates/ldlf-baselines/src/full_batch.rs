@@ -5,8 +5,9 @@ use std::ops::Range;
 use ldlf_core::parallel::chunks;
 use ldlf_core::{Dataset, Features, Threads};
 
-use crate::network::{BLOCK, Batch, Network, Pass, negative_entropy};
+use crate::network::{BLOCK, Batch, Network, Pass};
 use crate::scaling::Scaling;
+use crate::softmax_loss::negative_entropy;
 
 /// A wish that hidden units be active rarely: `strength sum_j K-L(activity || mean activation of unit j)`.
 #[derive(Clone, Copy, Debug, PartialEq)]

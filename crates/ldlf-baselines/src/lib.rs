@@ -12,6 +12,7 @@ mod network_model;
 mod progress;
 pub mod scaling;
 pub mod sce_ldl;
+mod softmax_loss;
 
 use ldlf_core::LearnerEntry;
 

@@ -8,8 +8,8 @@ use ldlf_core::parallel::chunks;
 use ldlf_core::product::{Into, View, ViewMut, product};
 use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
 
-use crate::network::negative_entropy;
 use crate::scaling::Scaling;
+use crate::softmax_loss::{negative_entropy, soften};
 
 /// Rows that pass through the matrix products together: as double-precision numbers they stay in the cache.
 const BLOCK: usize = 64;
@@ -246,22 +246,4 @@ impl Part {
             }
         }
     }
-}
-
-/// Turns the scores of one row into `w p` and returns `-w sum_y d_y ln p_y`. A target's sum is 1 up to the rounding of single
-/// precision; `p` is stretched to the same sum, so that `w (p - d)` is the exact gradient.
-pub(crate) fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
-    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut sum, mut mass, mut dot) = (0.0, 0.0, 0.0);
-    for (s, &d) in scores.iter_mut().zip(target) {
-        let d = f64::from(d);
-        let shifted = *s - largest;
-        mass += d;
-        dot += d * shifted;
-        *s = shifted.exp();
-        sum += *s;
-    }
-    let share = weight * mass / sum;
-    scores.iter_mut().for_each(|s| *s *= share);
-    weight * (mass * sum.ln() - dot)
 }

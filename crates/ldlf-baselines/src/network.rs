@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
-use ldlf_core::numeric::{sigmoid, softmax_in_place, xlogy};
+use ldlf_core::numeric::{sigmoid, softmax_in_place};
 use ldlf_core::product::{Into, Real, View, ViewMut, product};
 use ldlf_core::random::normal;
 use ldlf_core::{Dataset, Features, Seed};
 
-use crate::maximum_entropy::soften;
+use crate::softmax_loss::soften;
 
 /// Rows that pass through the network together.
 pub(crate) const BLOCK: usize = 64;
@@ -313,16 +313,6 @@ impl Network {
             }
         }
     }
-}
-
-/// `sum_i w_i sum_y d_iy ln d_iy`: what makes K-L divergences of the losses above.
-pub(crate) fn negative_entropy(data: &Dataset) -> f64 {
-    let of_row = |target: &[f32]| target.iter().map(|&d| xlogy(f64::from(d), f64::from(d))).sum::<f64>();
-    data.targets
-        .iter_rows()
-        .enumerate()
-        .map(|(row, target)| f64::from(data.weight(row)) * of_row(target))
-        .sum()
 }
 
 fn squash<T: Real>(x: T) -> T {
