@@ -21,7 +21,7 @@ ldlf_core::parameters! {
         /// Largest number of iterations of one minimisation.
         iterations: usize = 500, at_least 1;
         /// Ends a minimisation when an iteration lowers the mean loss by less than this.
-        tolerance: f64 = 1e-9, at_least 0;
+        tolerance: f64 = 1e-7, at_least 0;
         /// Pairs of steps and gradient changes that stand for the Hessian.
         memory: usize = 10, at_least 1;
         /// Iterations without improvement on rows held back before stopping; none goes on to the minimum.
@@ -156,7 +156,7 @@ impl Run<'_, '_, '_> {
     fn minimise(
         &mut self,
         objective: &mut Objective<'_>,
-        start: Vec<f64>,
+        mut start: Vec<f64>,
         l2: f64,
         tolerance: f64,
     ) -> Result<Minimum> {
@@ -166,17 +166,27 @@ impl Run<'_, '_, '_> {
             loss_tolerance: tolerance,
             gradient_tolerance: 1e-9,
         };
-        let minimum = method.minimise(
+        let centring = objective.centring();
+        centring.centre(&mut start);
+        let mut minimum = method.minimise(
             start,
-            |theta, gradient| objective.evaluate(theta, gradient),
+            |theta, gradient| {
+                let mut plain = theta.to_vec();
+                centring.restore(&mut plain);
+                let loss = objective.evaluate(&plain, gradient);
+                centring.centre_gradient(gradient);
+                loss
+            },
             |iterate| {
-                let model = self.model(iterate.point, l2);
+                let mut model = self.model(iterate.point, l2);
+                centring.restore(&mut model.theta);
                 self.progress.advance(iterate.loss, &model).unwrap_or_else(|error| {
                     self.failure = Some(error);
                     ControlFlow::Break(StopReason::Interrupted)
                 })
             },
         );
+        centring.restore(&mut minimum.point);
         match self.failure.take() {
             Some(error) => Err(error),
             None => Ok(minimum),

@@ -3,6 +3,7 @@
 
 pub mod aa_bp;
 pub mod bfgs_ldl;
+mod centring;
 pub mod cpnn;
 mod full_batch;
 pub mod iis_ldl;

@@ -8,6 +8,7 @@ use ldlf_core::parallel::chunks;
 use ldlf_core::product::{Into, View, ViewMut, product};
 use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
 
+use crate::centring::Centring;
 use crate::scaling::Scaling;
 use crate::softmax_loss::{negative_entropy, soften};
 
@@ -154,6 +155,11 @@ impl<'d> Objective<'d> {
     /// Sets the penalty.
     pub(crate) fn penalise(&mut self, l2: f64) {
         self.l2 = l2;
+    }
+
+    /// Parameters in which the minimum is easier to find.
+    pub(crate) fn centring(&self) -> Centring {
+        Centring::new(&self.rows, self.data)
     }
 
     /// The scaled features.

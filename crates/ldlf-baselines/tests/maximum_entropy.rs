@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use common::{copied, entry, fit, gap, learner, predict, thin, waves};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::{Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
+use ldlf_core::{Csr, Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -129,6 +129,21 @@ fn sparse_rows_give_the_same_model_as_the_same_rows_dense() {
         gap(&expected, &predict(&*from_sparse.model, &dense.features)) < 1e-5,
         "sparse model, dense rows"
     );
+}
+
+#[test]
+fn sparse_rows_take_as_few_iterations_as_dense_ones() {
+    // Columns far from zero: centred when dense, and as if centred when sparse.
+    let mut data = waves(80, 6, 3);
+    let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
+    values.as_mut_slice().iter_mut().for_each(|v| *v += 5.0);
+    let mut rows = Csr::with_columns(6);
+    values.iter_rows().for_each(|row| rows.push_row((0..).zip(row.iter().copied())));
+    let mut sparse = data.clone();
+    sparse.features = Features::Sparse(rows);
+    let settings = ["l2=1", "tolerance=1e-8"];
+    let [dense, sparse] = [&data, &sparse].map(|data| fit("bfgs-ldl", &settings, data).summary.iterations);
+    assert!(sparse <= dense + 2, "{sparse} and {dense} iterations");
 }
 
 #[test]
