@@ -1,0 +1,213 @@
+//! What happens while a fit runs: a bar with the time left, checkpoints, Ctrl-C.
+
+use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ldlf::model_file::{Overwrite, Parts};
+use ldlf::{Error, FitEvent, InProgress, Observer, Result, Settings, StopReason};
+use serde::{Deserialize, Serialize};
+
+use crate::printer::Printer;
+
+/// How often Ctrl-C was pressed.
+static PRESSED: AtomicUsize = AtomicUsize::new(0);
+
+/// How long a log stays silent: stderr that is not a terminal gets a line this often.
+const LOG_EVERY: Duration = Duration::from_secs(10);
+
+/// From now on the first Ctrl-C only raises a flag; the second ends the process at once.
+pub fn listen_for_ctrl_c() {
+    let handler = || {
+        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(i32::from(crate::INTERRUPTED));
+        }
+        let _ = writeln!(std::io::stderr(), "\nstopping; press Ctrl-C again to stop at once");
+    };
+    // Without a handler Ctrl-C ends the process: a fair fallback.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn interrupted() -> bool {
+    PRESSED.load(Ordering::SeqCst) > 0
+}
+
+/// A bar on a terminal, a line now and then in a log, nothing when quiet.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    log: bool,
+    last_line: Instant,
+    noun: &'static str,
+}
+
+impl Progress {
+    /// Progress in steps called `noun` ("iteration", "fit"); the bar appears with the first step.
+    pub fn new(printer: &Printer, noun: &'static str) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = (!printer.is_quiet() && terminal).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} [{elapsed}, {eta} left]")
+                .expect("the template is well formed");
+            bar.with_style(style)
+        });
+        Progress { bar, log: !printer.is_quiet() && !terminal, last_line: Instant::now(), noun }
+    }
+
+    /// `done` of `total` steps are done; `details` says how it stands.
+    pub fn step(&mut self, done: usize, total: usize, details: impl FnOnce() -> String) {
+        if let Some(bar) = &self.bar {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+            // Words change far more often than the bar is drawn; making them is not free.
+            if self.last_line.elapsed() >= Duration::from_millis(120) || done == total {
+                bar.set_message(details());
+                self.last_line = Instant::now();
+            }
+        } else if self.log && self.last_line.elapsed() >= LOG_EVERY {
+            let _ = writeln!(std::io::stderr(), "{} {done} of {total} {}", self.noun, details());
+            self.last_line = Instant::now();
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// What a checkpoint says about the run that wrote it, beside what the learner keeps.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The learner's name.
+    pub learner: String,
+    /// Its parameters.
+    pub parameters: Settings,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// The name of [`Run`] among a checkpoint's details.
+const RUN: &str = "run";
+
+impl Run {
+    /// Reads a checkpoint and refuses it when it comes from another run than this.
+    pub fn resume(&self, path: &Path) -> Result<Parts> {
+        let mut parts = Parts::read(path)?;
+        let refuse = |why: String| Error::usage(format!("{}: {why}", path.display()));
+        if !parts.details.contains_key(RUN) {
+            return Err(Error::model_file(format!("{}: is not a checkpoint", path.display())));
+        }
+        let run: Run = parts.detail(RUN)?;
+        parts.details.remove(RUN);
+        if run.learner != self.learner {
+            return Err(refuse(format!("the checkpoint is of {}, not of {}", run.learner, self.learner)));
+        }
+        if run.seed != self.seed {
+            return Err(refuse(format!("the checkpoint has seed {}, this run {}", run.seed, self.seed)));
+        }
+        for (name, value) in &self.parameters.0 {
+            if run.parameters.get(name) != Some(value) {
+                let was = run.parameters.get(name).map_or("nothing".into(), crate::printer::word);
+                return Err(refuse(format!(
+                    "{name} is {} here but {was} in the checkpoint; resume with the parameters it was started with",
+                    crate::printer::word(value)
+                )));
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Where and how often to write checkpoints.
+pub struct Checkpoints {
+    /// The file; each checkpoint replaces the one before.
+    pub path: PathBuf,
+    /// Iterations between two.
+    pub every: usize,
+    /// What to write beside the learner's state.
+    pub run: Run,
+}
+
+/// Watches one training.
+pub struct TrainingWatcher {
+    progress: Progress,
+    checkpoints: Option<Checkpoints>,
+    stop_after: Option<usize>,
+    validation_kl: Option<f64>,
+    /// What went wrong with a checkpoint; the fit ends then.
+    pub failure: Option<Error>,
+    /// Whether `--stop-after` ended the fit.
+    pub reached_stop: bool,
+    /// Whether a checkpoint was written.
+    pub wrote_checkpoint: bool,
+}
+
+impl TrainingWatcher {
+    /// Shows progress, writes checkpoints and stops after an iteration, as asked.
+    pub fn new(printer: &Printer, checkpoints: Option<Checkpoints>, stop_after: Option<usize>) -> Self {
+        TrainingWatcher {
+            progress: Progress::new(printer, "iteration"),
+            checkpoints,
+            stop_after,
+            validation_kl: None,
+            failure: None,
+            reached_stop: false,
+            wrote_checkpoint: false,
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.progress.finish();
+    }
+
+    fn write_checkpoint(&mut self, state: &dyn InProgress) -> Result<()> {
+        let Some(checkpoints) = &self.checkpoints else { return Ok(()) };
+        let Some(mut parts) = state.checkpoint() else {
+            return Err(Error::usage(format!(
+                "{} cannot be resumed, so it writes no checkpoints; leave out --checkpoint",
+                checkpoints.run.learner
+            )));
+        };
+        parts.put_detail(RUN, &checkpoints.run);
+        parts.write(&checkpoints.path, Overwrite::Yes)?;
+        self.wrote_checkpoint = true;
+        Ok(())
+    }
+}
+
+impl Observer for TrainingWatcher {
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        let (iteration, total, loss) = match *event {
+            FitEvent::Validation { kl, .. } => {
+                self.validation_kl = Some(kl);
+                return ControlFlow::Continue(());
+            }
+            FitEvent::LeafUpdate { .. } => return ControlFlow::Continue(()),
+            FitEvent::Iteration { iteration, total, loss } => (iteration, total, loss),
+        };
+        let validation = self.validation_kl;
+        self.progress.step(iteration, total, || {
+            let loss = loss.map_or(String::new(), |loss| format!("loss {loss:.4}"));
+            let kl = validation.map_or(String::new(), |kl| format!(" validation K-L {kl:.4}"));
+            loss + &kl
+        });
+        let stop = interrupted();
+        let reached = self.stop_after.is_some_and(|last| iteration >= last);
+        let due = self.checkpoints.as_ref().is_some_and(|c| iteration.is_multiple_of(c.every));
+        if (stop || reached || due)
+            && let Err(error) = self.write_checkpoint(state)
+        {
+            self.failure = Some(error);
+            return ControlFlow::Break(StopReason::Interrupted);
+        }
+        self.reached_stop = reached && !stop;
+        if stop || reached { ControlFlow::Break(StopReason::Interrupted) } else { ControlFlow::Continue(()) }
+    }
+}
