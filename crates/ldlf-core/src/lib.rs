@@ -13,9 +13,12 @@ pub mod matrix;
 pub mod mean;
 pub mod model_file;
 pub mod numeric;
+pub mod optimise;
 pub mod parallel;
 pub mod parameters;
+pub mod product;
 pub mod random;
+pub mod simd;
 
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
