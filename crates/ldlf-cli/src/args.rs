@@ -323,20 +323,11 @@ pub struct Datasets {
     pub json: bool,
 }
 
-/// The built-in generators.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GeneratorName {
-    /// The artificial set of Geng 2016: three features, three labels
-    Artificial,
-    /// Clusters with a distribution each, of any size, dense or sparse
-    Mixture,
-}
-
 /// `ldlf generate`.
 #[derive(Args)]
 pub struct Generate {
-    /// The generator
-    pub name: GeneratorName,
+    /// artificial: the set of Geng 2016, three features and three labels. mixture: mixtures of distributions, any size
+    pub name: String,
     /// Rows
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = values::at_least_one)]
     pub rows: usize,
@@ -346,7 +337,7 @@ pub struct Generate {
     /// Labels (mixture; 5 by default)
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub labels: Option<usize>,
-    /// Share of features that are not zero (mixture; 1 by default)
+    /// Share of features that are not zero (mixture; dense by default)
     #[arg(long, value_name = "SHARE")]
     pub density: Option<f64>,
     /// Draw this many votes a row and write their counts, instead of exact distributions (mixture)
@@ -355,7 +346,7 @@ pub struct Generate {
     /// The seed
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// Where to write (.csv or .tsv), or - for CSV on standard output
+    /// Where to write (.csv, .tsv or .svm), or - for CSV on standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Replace an existing output
@@ -368,7 +359,8 @@ Feature columns are called x_1, x_2, ..., label columns label_1, label_2, ...; v
 
 Examples:
   ldlf generate artificial --rows 2500 --out artificial.csv
-  ldlf generate mixture --rows 5000 --features 20 --labels 5 --votes 30 --out votes.csv";
+  ldlf generate mixture --rows 5000 --features 20 --labels 5 --votes 30 --out votes.csv
+  ldlf generate mixture --rows 5000 --features 2000 --density 0.01 --out sparse.svm";
 
 /// `ldlf inspect`.
 #[derive(Args)]

@@ -4,9 +4,11 @@ use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ldlf::evaluate::{FoldResult, JobId, Watcher};
 use ldlf::model_file::{Overwrite, Parts};
 use ldlf::{Error, FitEvent, InProgress, Observer, Result, Settings, StopReason};
 use serde::{Deserialize, Serialize};
@@ -209,5 +211,60 @@ impl Observer for TrainingWatcher {
         }
         self.reached_stop = reached && !stop;
         if stop || reached { ControlFlow::Break(StopReason::Interrupted) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Watches the fits of an evaluation, which run on several threads.
+pub struct FoldWatcher {
+    names: Vec<String>,
+    total: usize,
+    state: Mutex<(Progress, usize)>,
+}
+
+impl FoldWatcher {
+    /// Counts the fits of `names` on `folds` folds each.
+    pub fn new(printer: &Printer, names: Vec<String>, folds: usize) -> Self {
+        let total = names.len() * folds;
+        FoldWatcher { names, total, state: Mutex::new((Progress::new(printer, "fit"), 0)) }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.state().0.finish();
+    }
+
+    fn state(&self) -> MutexGuard<'_, (Progress, usize)> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn name(&self, job: JobId) -> &str {
+        self.names.get(job.learner).map_or("", String::as_str)
+    }
+}
+
+impl Watcher for FoldWatcher {
+    fn event(&self, job: JobId, event: &FitEvent) -> ControlFlow<()> {
+        if interrupted() {
+            return ControlFlow::Break(());
+        }
+        // A fit must not wait for another one that is just being shown.
+        if let FitEvent::Iteration { iteration, total, .. } = *event
+            && let Ok(mut state) = self.state.try_lock()
+        {
+            let (progress, done) = &mut *state;
+            let details = || format!("{} fold {}: iteration {iteration} of {total}", self.name(job), job.fold);
+            progress.step(*done, self.total, details);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn finished(&self, job: JobId, _: &FoldResult) {
+        let (progress, done) = &mut *self.state();
+        *done += 1;
+        progress.step(*done, self.total, || format!("{} fold {} done", self.name(job), job.fold));
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupted()
     }
 }
