@@ -24,7 +24,9 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     if std::env::args_os().len() == 1 {
-        return finish(Printer::new(false).text(&Cli::command().render_help().to_string()).map(|()| Ending::Done));
+        return finish(
+            Printer::new(false).text(&Cli::command().render_help().to_string()).map(|()| Ending::Done),
+        );
     }
     let cli = Cli::parse();
     let printer = Printer::new(cli.quiet);

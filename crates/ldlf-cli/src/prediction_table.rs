@@ -65,7 +65,10 @@ impl Kind {
     }
 
     /// A writer of this format.
-    pub fn writer<'w, W: Write + Seek + Send + 'w>(self, out: W) -> std::io::Result<Box<dyn TableWriter + 'w>> {
+    pub fn writer<'w, W: Write + Seek + Send + 'w>(
+        self,
+        out: W,
+    ) -> std::io::Result<Box<dyn TableWriter + 'w>> {
         Ok(match self {
             Kind::Csv => delimited(out, b','),
             Kind::Tsv => delimited(out, b'\t'),

@@ -252,7 +252,8 @@ impl Watcher for FoldWatcher {
             && let Ok(mut state) = self.state.try_lock()
         {
             let (progress, done) = &mut *state;
-            let details = || format!("{} fold {}: iteration {iteration} of {total}", self.name(job), job.fold);
+            let details =
+                || format!("{} fold {}: iteration {iteration} of {total}", self.name(job), job.fold);
             progress.step(*done, self.total, details);
         }
         ControlFlow::Continue(())

@@ -70,14 +70,17 @@ impl FromStr for Answer {
         match text.split_once('=') {
             Some(("quantile", level)) => share(level).map(Answer::Quantile),
             Some(("interval", level)) => share(level).map(Answer::Interval),
-            _ => match text {
-                "distribution" => Ok(Answer::Distribution),
-                "mode" => Ok(Answer::Mode),
-                "mean" => Ok(Answer::Mean),
-                "median" => Ok(Answer::Median),
-                "entropy" => Ok(Answer::Entropy),
-                _ => Err("write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy".into()),
-            },
+            _ => {
+                match text {
+                    "distribution" => Ok(Answer::Distribution),
+                    "mode" => Ok(Answer::Mode),
+                    "mean" => Ok(Answer::Mean),
+                    "median" => Ok(Answer::Median),
+                    "entropy" => Ok(Answer::Entropy),
+                    _ => Err("write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy"
+                        .into()),
+                }
+            }
         }
     }
 }
@@ -96,7 +99,9 @@ impl FromStr for Axis {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
-            Some((name, values)) if !name.is_empty() && values.split(',').all(|value| !value.trim().is_empty()) => {
+            Some((name, values))
+                if !name.is_empty() && values.split(',').all(|value| !value.trim().is_empty()) =>
+            {
                 let values = values.split(',').map(|value| parse_value(value.trim())).collect();
                 Ok(Axis { name: name.trim().to_string(), values })
             }
@@ -119,7 +124,11 @@ mod tests {
     #[test]
     fn answers_take_shares_from_0_to_1() {
         assert_eq!("quantile=0.1".parse(), Ok(Answer::Quantile(0.1)));
-        assert!(["quantile=2", "quantile", "mode=1", "interval=x"].iter().all(|text| text.parse::<Answer>().is_err()));
+        assert!(
+            ["quantile=2", "quantile", "mode=1", "interval=x"]
+                .iter()
+                .all(|text| text.parse::<Answer>().is_err())
+        );
     }
 
     #[test]

@@ -50,7 +50,11 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
         results::save(folder, &evaluation, &data)?;
         printer.message(format_args!("results: {}", folder.display()));
     }
-    if args.json { printer.json(&evaluation)? } else { printer.text(&shown(&evaluation, folds.len()))? }
+    if args.json {
+        printer.json(&evaluation)?
+    } else {
+        printer.text(&shown(&evaluation, folds.len()))?
+    }
     Ok(Ending::Done)
 }
 
@@ -89,7 +93,9 @@ impl<'a> Cut<'a> {
             return Cut::clean(args.folds, args.fold_file.as_deref(), split);
         }
         let refuse = |what: &str| {
-            Err(Error::usage(format!("{what} does not go with --protocol released, which draws its own ten folds")))
+            Err(Error::usage(format!(
+                "{what} does not go with --protocol released, which draws its own ten folds"
+            )))
         };
         match (&args.fold_file, split) {
             (Some(_), _) => refuse("--fold-file"),
@@ -102,7 +108,9 @@ impl<'a> Cut<'a> {
     /// The folds of the clean protocol: a file or a split takes the place of the permutation.
     pub fn clean(folds: usize, file: Option<&'a Path>, split: bool) -> Result<Self> {
         match (file, split) {
-            (Some(_), true) => Err(Error::usage("--fold-file and --split-column both cut the rows; give one of them")),
+            (Some(_), true) => {
+                Err(Error::usage("--fold-file and --split-column both cut the rows; give one of them"))
+            }
             (Some(file), false) => check_input(file).map(|()| Cut::File(file)),
             (None, true) => Ok(Cut::Split),
             (None, false) => Ok(Cut::Seeded(folds)),
@@ -171,7 +179,8 @@ pub fn check_results_folder(folder: &Path, force: bool) -> Result<()> {
 /// The table: a learner a row, the paper's measures, and for ordered labels the errors of point answers.
 pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let CrossValidation { dataset, rows, features, labels, protocol, seed, .. } = evaluation;
-    let sizes = [counted(*rows, "row"), counted(*features, "feature"), counted(labels.len(), "label")].join(", ");
+    let sizes =
+        [counted(*rows, "row"), counted(*features, "feature"), counted(labels.len(), "label")].join(", ");
     let fold_count = counted(folds, "fold");
     let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
     let paper: Vec<&str> = measures::all().iter().take(IN_TABLE).map(|measure| measure.name).collect();
@@ -191,7 +200,8 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
 
 fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
     let heads = std::iter::once("learner").chain(names.iter().map(|name| measures_title(name)));
-    let mut table = Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
+    let mut table =
+        Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
     for result in &evaluation.results {
         let mut cells = vec![result.learner.clone()];
         for name in names {

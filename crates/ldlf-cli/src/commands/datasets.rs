@@ -70,7 +70,7 @@ const SOURCES: [Source; 4] = [
     },
     Source {
         key: "fgnet",
-        get: "the images from the FG-NET project; features with ages are on the LDL page above",
+        get: "the FG-NET ageing database (images); a .mat file needs features, labels and, for errors in years, age",
         cite: "A. Lanitis, C. Taylor, T. Cootes: Toward automatic simulation of aging effects on face images, PAMI 24(4), 2002",
         licence: "research only",
     },

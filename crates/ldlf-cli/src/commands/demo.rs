@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use ldlf::evaluate::{Contender, Plan, Protocol};
 use ldlf::model_file::Overwrite;
 use ldlf::read::ReadOptions;
-use ldlf::{Dataset, Error, FitContext, Learner, Result, Settings, Threads, TrainedModel, folds, generate, registry, results};
+use ldlf::{
+    Dataset, Error, FitContext, Learner, Result, Settings, Threads, TrainedModel, folds, generate, registry,
+    results,
+};
 
 use super::Ending;
 use super::cv::{check_results_folder, contender, shown, watched};
@@ -70,7 +73,13 @@ fn make_votes(path: &Path, seed: u64, printer: &Printer) -> Result<Dataset> {
 }
 
 /// Trains on all rows, writes the model, and gives its K-L on the rows that it held back.
-fn train(learner: &dyn Learner, data: &Dataset, path: &Path, args: &Demo, printer: &Printer) -> Result<Option<f64>> {
+fn train(
+    learner: &dyn Learner,
+    data: &Dataset,
+    path: &Path,
+    args: &Demo,
+    printer: &Printer,
+) -> Result<Option<f64>> {
     printer.message(format_args!("training {} on {} rows", learner.name(), data.rows()));
     let mut watcher = TrainingWatcher::new(printer, None, None);
     listen_for_ctrl_c();

@@ -61,7 +61,9 @@ pub fn measures_title(name: &str) -> &str {
         "mae_mean" => "MAE of the mean",
         "mae_median" => "MAE of the median",
         "cs_5" => "CS(5)",
-        _ => measures::all().iter().find(|measure| measure.name == name).map_or(name, |measure| measure.title),
+        _ => {
+            measures::all().iter().find(|measure| measure.name == name).map_or(name, |measure| measure.title)
+        }
     }
 }
 

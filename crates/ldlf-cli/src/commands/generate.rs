@@ -26,11 +26,15 @@ pub fn run(args: &Generate, printer: &Printer) -> Result<Ending> {
     if let Some(density) = args.density {
         options.set("density", density);
     }
-    let data = generate::named(&args.name, args.rows, args.seed, &options)
-        .map_err(|e| if matches!(e, Error::Usage(_)) { Error::usage(format!("{}: {e}", args.name)) } else { e })?;
+    let data = generate::named(&args.name, args.rows, args.seed, &options).map_err(|e| {
+        if matches!(e, Error::Usage(_)) { Error::usage(format!("{}: {e}", args.name)) } else { e }
+    })?;
     if is_standard(&args.out) {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-        layout.write(&data, args.votes, &mut out).and_then(|()| out.flush()).map_err(|e| Error::io(STDOUT, e))?;
+        layout
+            .write(&data, args.votes, &mut out)
+            .and_then(|()| out.flush())
+            .map_err(|e| Error::io(STDOUT, e))?;
     } else {
         save(&data, args.votes, layout, &args.out, overwrite)?;
         printer.text(&format!("{}: {}", args.out.display(), described(&data)))?;
@@ -48,7 +52,13 @@ pub enum Layout {
 }
 
 /// Writes data whole or not at all; with `votes`, counts in place of shares.
-pub fn save(data: &Dataset, votes: Option<usize>, layout: Layout, path: &Path, overwrite: Overwrite) -> Result<()> {
+pub fn save(
+    data: &Dataset,
+    votes: Option<usize>,
+    layout: Layout,
+    path: &Path,
+    overwrite: Overwrite,
+) -> Result<()> {
     write_atomically(path, overwrite, |out| layout.write(data, votes, out))
 }
 
@@ -79,7 +89,12 @@ fn label(share: f32, votes: Option<usize>) -> String {
     votes.map_or_else(|| share.to_string(), |votes| (share * votes as f32).round().to_string())
 }
 
-fn delimited(data: &Dataset, votes: Option<usize>, delimiter: u8, out: &mut dyn Write) -> std::io::Result<()> {
+fn delimited(
+    data: &Dataset,
+    votes: Option<usize>,
+    delimiter: u8,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     let kind = if votes.is_some() { "votes" } else { "label" };
     let features = (1..=data.features.cols()).map(|column| format!("x_{column}"));

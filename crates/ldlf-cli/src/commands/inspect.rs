@@ -49,16 +49,21 @@ fn facts(model: &TrainedModel, version: &str, bytes: u64) -> Table {
     table.fact("learner", &model.learner);
     table.fact("format", version);
     table.fact("size", format!("{bytes} bytes"));
-    let names = model.schema.feature_names.as_ref().map_or(String::new(), |names| format!(": {}", shortened(names)));
+    let names =
+        model.schema.feature_names.as_ref().map_or(String::new(), |names| format!(": {}", shortened(names)));
     table.fact("features", format!("{}{names}", model.features));
-    table.fact("labels", format!("{}: {}", model.schema.label_names.len(), shortened(&model.schema.label_names)));
+    table.fact(
+        "labels",
+        format!("{}: {}", model.schema.label_names.len(), shortened(&model.schema.label_names)),
+    );
     if let Some(values) = &model.schema.label_values
         && let [first, .., last] = values.as_slice()
     {
         table.fact("label values", format!("{first} to {last}"));
     }
     let summary = &model.summary;
-    let best = summary.best_iteration.map_or(String::new(), |best| format!(", kept that of iteration {best}"));
+    let best =
+        summary.best_iteration.map_or(String::new(), |best| format!(", kept that of iteration {best}"));
     table.fact("training", format!("{}{best}", counted(summary.iterations, "iteration")));
     table.fact("stopped", super::train::why(summary.stopped));
     if summary.loss.is_some() {

@@ -32,7 +32,8 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     let threads = Threads::new(args.threads)?;
     let rows = stream(&args.data, args.format, &schema, model.features)?;
     let started = Instant::now();
-    let mut pump = Pump { rows, model: &model, answers: &answers, threads, progress: Progress::new(printer, "row") };
+    let mut pump =
+        Pump { rows, model: &model, answers: &answers, threads, progress: Progress::new(printer, "row") };
 
     let count = if is_standard(&args.out) {
         let mut out = BufWriter::new(std::io::stdout().lock());
@@ -44,7 +45,8 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
         listen_for_ctrl_c();
         let mut outcome = Ok(0);
         let written = write_atomically(&args.out, overwrite, |file| {
-            outcome = kind.writer(file).map_err(|e| Error::io(&args.out, e)).and_then(|w| pump.run(w, &args.out));
+            outcome =
+                kind.writer(file).map_err(|e| Error::io(&args.out, e)).and_then(|w| pump.run(w, &args.out));
             // What went wrong is in `outcome`; this only keeps the file from being renamed.
             if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
         });

@@ -68,7 +68,10 @@ fn grid(axes: &[Axis]) -> Result<Vec<Settings>> {
     let mut combinations = vec![Settings::new()];
     for (number, axis) in axes.iter().enumerate() {
         if axes[..number].iter().any(|earlier| earlier.name == axis.name) {
-            return Err(Error::usage(format!("--over names {} twice; give all its values at once", axis.name)));
+            return Err(Error::usage(format!(
+                "--over names {} twice; give all its values at once",
+                axis.name
+            )));
         }
         combinations = combinations
             .iter()
@@ -112,8 +115,9 @@ fn write_csv(path: &Path, overwrite: Overwrite, names: &[&str], evaluation: &Cro
         for (number, result) in evaluation.results.iter().enumerate() {
             let statistics = [("mean", &result.mean), ("std", &result.std)];
             if number == 0 {
-                let measures =
-                    statistics.iter().flat_map(|(kind, of)| of.iter().map(move |(name, _)| format!("{name}_{kind}")));
+                let measures = statistics
+                    .iter()
+                    .flat_map(|(kind, of)| of.iter().map(move |(name, _)| format!("{name}_{kind}")));
                 writer.write_record(names.iter().map(|name| name.to_string()).chain(measures))?;
             }
             let numbers = statistics

@@ -44,10 +44,11 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         data = data.select(&folds::by_split(&data)?[0].training);
     }
 
-    let checkpoints = args
-        .checkpoint
-        .as_ref()
-        .map(|path| Checkpoints { path: path.clone(), every: args.checkpoint_every, run: run() });
+    let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {
+        path: path.clone(),
+        every: args.checkpoint_every,
+        run: run(),
+    });
     let mut watcher = TrainingWatcher::new(printer, checkpoints, args.stop_after);
     listen_for_ctrl_c();
     let started = Instant::now();
@@ -70,7 +71,8 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     {
         printer.message(format_args!("checkpoint: {}", path.display()));
     }
-    let stopped_by_hand = model.summary.stopped == StopReason::Interrupted && !watcher.reached_stop && interrupted();
+    let stopped_by_hand =
+        model.summary.stopped == StopReason::Interrupted && !watcher.reached_stop && interrupted();
     if stopped_by_hand {
         printer.message(format_args!(
             "interrupted after {}; the best model so far is in {}",
@@ -82,7 +84,13 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     Ok(if stopped_by_hand { Ending::Interrupted } else { Ending::Done })
 }
 
-fn report(args: &Train, printer: &Printer, data: &Dataset, model: &TrainedModel, took: Duration) -> Result<()> {
+fn report(
+    args: &Train,
+    printer: &Printer,
+    data: &Dataset,
+    model: &TrainedModel,
+    took: Duration,
+) -> Result<()> {
     let Summary { iterations, stopped, best_iteration, loss, validation_kl } = &model.summary;
     if args.json {
         return printer.json(&json!({

@@ -49,29 +49,41 @@ impl Answers {
         let mut columns = Vec::new();
         for (answer, heads) in &self.wanted {
             match prediction {
-                Prediction::Distributions(rows) => self.add(*answer, heads, rows, &mut columns),
+                Prediction::Distributions(rows) => {
+                    columns.extend(self.of_distributions(*answer, heads, rows))
+                }
                 Prediction::Values(values) => columns.push(point(*answer, heads, values)?),
             }
         }
         Ok(columns)
     }
 
-    fn add<'a>(&'a self, answer: Answer, heads: &'a [String], rows: &'a Matrix<f32>, columns: &mut Vec<Column<'a>>) {
-        let each = |of: &dyn Fn(&[f32]) -> f64| rows.iter_rows().map(of).collect::<Vec<f64>>();
+    fn of_distributions<'a>(
+        &'a self,
+        answer: Answer,
+        heads: &'a [String],
+        rows: &'a Matrix<f32>,
+    ) -> Vec<Column<'a>> {
         let values = self.label_values.as_deref().unwrap_or_default();
-        columns.push(match answer {
-            Answer::Distribution => Column::Distribution(&self.label_names, rows),
-            Answer::Mode if self.label_values.is_some() => Column::Numbers(&heads[0], each(&|p| values[mode(p)])),
-            Answer::Mode => Column::Labels(&heads[0], &self.label_names, rows.iter_rows().map(mode).collect()),
-            Answer::Mean => Column::Numbers(&heads[0], each(&|p| mean(p, values))),
-            Answer::Median => Column::Numbers(&heads[0], each(&|p| quantile(p, values, 0.5))),
-            Answer::Quantile(level) => Column::Numbers(&heads[0], each(&|p| quantile(p, values, level))),
-            Answer::Interval(share) => {
-                columns.push(Column::Numbers(&heads[0], each(&|p| interval(p, values, share).0)));
-                Column::Numbers(&heads[1], each(&|p| interval(p, values, share).1))
+        let each = |head: usize, of: &dyn Fn(&[f32]) -> f64| {
+            vec![Column::Numbers(&heads[head], rows.iter_rows().map(of).collect())]
+        };
+        match answer {
+            Answer::Distribution => vec![Column::Distribution(&self.label_names, rows)],
+            Answer::Mode if self.label_values.is_some() => each(0, &|p| values[mode(p)]),
+            Answer::Mode => {
+                vec![Column::Labels(&heads[0], &self.label_names, rows.iter_rows().map(mode).collect())]
             }
-            Answer::Entropy => Column::Numbers(&heads[0], each(&entropy)),
-        });
+            Answer::Mean => each(0, &|p| mean(p, values)),
+            Answer::Median => each(0, &|p| quantile(p, values, 0.5)),
+            Answer::Quantile(level) => each(0, &|p| quantile(p, values, level)),
+            Answer::Interval(share) => {
+                let mut ends = each(0, &|p| interval(p, values, share).0);
+                ends.extend(each(1, &|p| interval(p, values, share).1));
+                ends
+            }
+            Answer::Entropy => each(0, &entropy),
+        }
     }
 }
 

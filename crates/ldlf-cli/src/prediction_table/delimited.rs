@@ -48,7 +48,9 @@ impl<W: Write> Delimited<W> {
         for row in 0..rows {
             for column in columns {
                 match column {
-                    Column::Distribution(_, rows) => rows.row(row).iter().try_for_each(|&p| self.number(p))?,
+                    Column::Distribution(_, rows) => {
+                        rows.row(row).iter().try_for_each(|&p| self.number(p))?
+                    }
                     Column::Numbers(_, numbers) => self.number(numbers[row])?,
                     Column::Labels(_, names, labels) => self.writer.write_field(&names[labels[row]])?,
                 }

@@ -78,7 +78,9 @@ impl Spool {
     fn push(&mut self, column: &Column<'_>) -> std::io::Result<()> {
         let out = &mut self.numbers;
         match column {
-            Column::Distribution(_, rows) => rows.as_slice().iter().try_for_each(|p| out.write_all(&p.to_le_bytes())),
+            Column::Distribution(_, rows) => {
+                rows.as_slice().iter().try_for_each(|p| out.write_all(&p.to_le_bytes()))
+            }
             Column::Numbers(_, numbers) => numbers.iter().try_for_each(|v| out.write_all(&v.to_le_bytes())),
             Column::Labels(_, _, labels) => {
                 labels.iter().try_for_each(|&label| out.write_all(&(label as i64).to_le_bytes()))

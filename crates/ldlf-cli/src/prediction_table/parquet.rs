@@ -88,4 +88,3 @@ fn arrays(columns: &[Column<'_>]) -> (Vec<String>, Vec<ArrayRef>) {
     }
     (names, arrays)
 }
-
