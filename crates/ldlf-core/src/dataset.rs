@@ -172,7 +172,10 @@ impl Dataset {
             Features::Sparse(matrix) => {
                 let (offsets, columns, values) = matrix.parts();
                 offsets.iter().for_each(|&offset| add(offset as u64));
-                columns.iter().zip(values).for_each(|(&c, v)| add(u64::from(c) << 32 | u64::from(v.to_bits())));
+                columns
+                    .iter()
+                    .zip(values)
+                    .for_each(|(&c, v)| add(u64::from(c) << 32 | u64::from(v.to_bits())));
             }
         }
         self.targets.as_slice().iter().for_each(|v| add(u64::from(v.to_bits())));

@@ -86,7 +86,8 @@ impl Threads {
                 let mut iterators = slices.map(|slice| slice.chunks_mut(size));
                 let chunks = iterators.first().map_or(0, |chunks| chunks.len());
                 for chunk in 0..chunks {
-                    let parts = iterators.each_mut().map(|chunks| chunks.next().expect("slices of equal length"));
+                    let parts =
+                        iterators.each_mut().map(|chunks| chunks.next().expect("slices of equal length"));
                     work(chunk, parts);
                 }
             }

@@ -224,7 +224,12 @@ mod tests {
 
     #[test]
     fn dense_columns_get_mean_zero_and_deviation_one_and_constants_vanish() {
-        let features = Features::Dense(Matrix::from_rows(&[[1.0, 7.0, -100.0], [3.0, 7.0, 0.0], [1.0, 7.0, 0.0], [3.0, 7.0, 0.0]]));
+        let features = Features::Dense(Matrix::from_rows(&[
+            [1.0, 7.0, -100.0],
+            [3.0, 7.0, 0.0],
+            [1.0, 7.0, 0.0],
+            [3.0, 7.0, 0.0],
+        ]));
         let encoder = Encoder::fit(&features, &[0, 1, 2, 3], Scaling::Standard, 1.5, true);
         let mut out = encoder.buffer(&features);
         encoder.encode(&features, 0..4, None, &mut out);

@@ -178,7 +178,12 @@ impl<T: Number> Head<T> {
     ///
     /// # Shapes
     /// - `activations`: `[rows, units]`; `gradient`: `[rows, units]`, overwritten
-    pub fn loss_and_grad(&self, activations: View<'_, T>, examples: &Examples<'_, T>, gradient: &mut [T]) -> f64 {
+    pub fn loss_and_grad(
+        &self,
+        activations: View<'_, T>,
+        examples: &Examples<'_, T>,
+        gradient: &mut [T],
+    ) -> f64 {
         let mut block = Block::new(&self.shape);
         let (rows, units) = (activations.rows(), self.shape.units);
         let total = examples.total_weight();
@@ -260,7 +265,12 @@ impl<T: Number> Head<T> {
         rows.div_ceil(16).next_multiple_of(CHUNK).max(CHUNK)
     }
 
-    fn route_all<S: ActivationSource<T>>(&self, source: &S, examples: &Examples<'_, T>, threads: &Threads) -> Routed<T> {
+    fn route_all<S: ActivationSource<T>>(
+        &self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        threads: &Threads,
+    ) -> Routed<T> {
         let rows = examples.len();
         let parts = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
             let mut block = Block::new(&self.shape);
@@ -293,14 +303,17 @@ impl<T: Number> Head<T> {
     fn statistics_of(&self, routed: &Routed<T>, rows: usize, threads: &Threads) -> Vec<Vec<T>> {
         debug_assert!(rows > 0);
         let (leaves, labels) = (self.shape.leaves(), self.shape.labels);
-        let jobs: Vec<(usize, &RoutedTask<T>)> =
-            (0..self.shape.trees).flat_map(|tree| routed.tasks.iter().map(move |task| (tree, task))).collect();
+        let jobs: Vec<(usize, &RoutedTask<T>)> = (0..self.shape.trees)
+            .flat_map(|tree| routed.tasks.iter().map(move |task| (tree, task)))
+            .collect();
         threads.map(jobs, |(tree, task)| {
             let mut statistics = vec![T::ZERO; leaves * labels];
             let mut output = vec![[T::ZERO; ROWS]; labels];
             let own = self.leaves_of(tree);
             vectorise(|| {
-                for (shares, targets) in task.shares[tree].chunks_exact(leaves).zip(task.targets.chunks_exact(labels)) {
+                for (shares, targets) in
+                    task.shares[tree].chunks_exact(leaves).zip(task.targets.chunks_exact(labels))
+                {
                     mix(shares, own, &mut output);
                     divide(targets, &mut output);
                     add_statistics(shares, &output, &mut statistics);

@@ -13,6 +13,9 @@ pub type Lane<T> = [T; ROWS];
 
 /// A number with the elementary functions of the kernels: without branches for `f32`, exact to the last digits for `f64`.
 pub trait Number: Real {
+    /// What an output is divided by at least: small enough that the leaf update keeps its promise, large enough that `1 / FLOOR`
+    /// is finite.
+    const FLOOR: Self;
     /// `exp(x)`.
     fn exponential(self) -> Self;
     /// `ln(x)` for `x > 0`.
@@ -22,6 +25,8 @@ pub trait Number: Real {
 }
 
 impl Number for f64 {
+    const FLOOR: Self = 1e-290;
+
     #[inline(always)]
     fn exponential(self) -> Self {
         self.exp()
@@ -39,6 +44,8 @@ impl Number for f64 {
 }
 
 impl Number for f32 {
+    const FLOOR: Self = 1e-30;
+
     /// Range reduction to `[-ln 2 / 2, ln 2 / 2]`, a polynomial of degree 6, scaling by bits; inputs are held within
     /// +-87, where the result is a normal number. Relative error below 2e-7.
     #[inline(always)]

@@ -54,7 +54,8 @@ fn dot<T: Number, const L: usize, const C: usize>(
         for l in 0..L {
             let share: &[T; 8] = shares[l][part..part + 8].try_into().expect("eight rows lie within a lane");
             for c in 0..C {
-                let ratio: &[T; 8] = ratios[c][part..part + 8].try_into().expect("eight rows lie within a lane");
+                let ratio: &[T; 8] =
+                    ratios[c][part..part + 8].try_into().expect("eight rows lie within a lane");
                 for row in 0..8 {
                     sums[l][c][row] += share[row] * ratio[row];
                 }
@@ -90,6 +91,8 @@ pub fn apply<T: Number>(statistics: &[f64], prior: &LeafPrior, leaves: &mut [T])
 pub fn check_on_simplex(leaves: &[f32], labels: usize) -> Result<()> {
     match leaves.chunks_exact(labels).position(|leaf| !ldlf_core::numeric::on_simplex(leaf, 1e-4)) {
         None => Ok(()),
-        Some(leaf) => Err(Error::model_file(format!("leaf {leaf} of the model file does not hold a distribution"))),
+        Some(leaf) => {
+            Err(Error::model_file(format!("leaf {leaf} of the model file does not hold a distribution")))
+        }
     }
 }

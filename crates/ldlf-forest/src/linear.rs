@@ -68,7 +68,8 @@ impl LinearMap {
                 for (row, (columns, values)) in x.iter_rows().enumerate() {
                     sums.fill(0.0);
                     for (&column, &value) in columns.iter().zip(values) {
-                        let weights = &self.weights[column as usize * self.units..(column as usize + 1) * self.units];
+                        let weights =
+                            &self.weights[column as usize * self.units..(column as usize + 1) * self.units];
                         sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += value * w);
                     }
                     sums.iter().enumerate().for_each(|(unit, &sum)| out[unit * rows + row] = sum);
@@ -121,7 +122,14 @@ impl OptimiserState {
     /// when `bias` says so and does not decay.
     ///
     /// Every task owns some inputs and adds up the parts in their order: nothing depends on the number of threads.
-    pub fn step(&mut self, map: &mut LinearMap, parts: &[Part<'_>], step: &Step, bias: bool, threads: &Threads) {
+    pub fn step(
+        &mut self,
+        map: &mut LinearMap,
+        parts: &[Part<'_>],
+        step: &Step,
+        bias: bool,
+        threads: &Threads,
+    ) {
         let (inputs, units) = (map.inputs, map.units);
         let sparse = parts.iter().any(|part| matches!(part.encoded, Encoded::Sparse(_)));
         if sparse {
@@ -129,7 +137,8 @@ impl OptimiserState {
         }
         let by_input = &self.by_input;
         let shard = Self::shard(inputs);
-        let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..], &mut self.gradient[..]];
+        let slices =
+            [&mut map.weights[..], &mut self.first[..], &mut self.second[..], &mut self.gradient[..]];
         threads.for_each_chunk(slices, shard * units, |task, [weights, first, second, gradient]| {
             let start = task * shard;
             let count = weights.len() / units;

@@ -37,7 +37,8 @@ fn mix_labels<T: Number, const N: usize>(
     for strip in (0..ROWS).step_by(STRIP) {
         let mut sums = [[T::ZERO; STRIP]; N];
         for (share, leaf) in shares.iter().zip(leaves.chunks_exact(labels)) {
-            let share: &[T; STRIP] = share[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
+            let share: &[T; STRIP] =
+                share[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
             let leaf: &[T; N] = leaf[first..first + N].try_into().expect("first + N labels exist");
             for n in 0..N {
                 for row in 0..STRIP {
@@ -53,13 +54,12 @@ fn mix_labels<T: Number, const N: usize>(
 
 /// Replaces the output `g` by `d / g` and gives `-sum_c d_c ln g_c` of every row (Eqn. 3 before averaging).
 ///
-/// `g` is floored at the smallest probability, so that a label which no leaf holds gives a large but finite loss.
+/// `g` is floored, so that a label which no leaf holds gives a large but finite loss.
 #[inline(always)]
 pub fn divide_into<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>], losses: &mut Lane<T>) {
-    let floor = T::of(ldlf_core::numeric::SMALLEST_PROBABILITY);
     for (target, out) in targets.iter().zip(output) {
         for row in 0..ROWS {
-            let g = out[row].larger(floor);
+            let g = out[row].larger(T::FLOOR);
             losses[row] += -(target[row] * g.logarithm());
             out[row] = target[row] / g;
         }
@@ -69,10 +69,9 @@ pub fn divide_into<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>], losse
 /// Replaces the output `g` by `d / g` without the loss, for leaf updates.
 #[inline(always)]
 pub fn divide<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
-    let floor = T::of(ldlf_core::numeric::SMALLEST_PROBABILITY);
     for (target, out) in targets.iter().zip(output) {
         for row in 0..ROWS {
-            out[row] = target[row] / out[row].larger(floor);
+            out[row] = target[row] / out[row].larger(T::FLOOR);
         }
     }
 }
@@ -84,7 +83,8 @@ pub fn divide<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
 #[inline(always)]
 pub fn pull<T: Number>(shares: &[Lane<T>], leaves: &[T], ratios: &[Lane<T>], pulls: &mut [Lane<T>]) {
     let labels = ratios.len();
-    for ((shares, leaves), pulls) in shares.chunks(4).zip(leaves.chunks(4 * labels)).zip(pulls.chunks_mut(4)) {
+    for ((shares, leaves), pulls) in shares.chunks(4).zip(leaves.chunks(4 * labels)).zip(pulls.chunks_mut(4))
+    {
         match shares.len() {
             4 => pull_leaves::<T, 4>(shares, leaves, ratios, pulls),
             2 => pull_leaves::<T, 2>(shares, leaves, ratios, pulls),
@@ -105,7 +105,8 @@ fn pull_leaves<T: Number, const N: usize>(
     for strip in (0..ROWS).step_by(STRIP) {
         let mut sums = [[T::ZERO; STRIP]; N];
         for (label, ratio) in ratios.iter().enumerate() {
-            let ratio: &[T; STRIP] = ratio[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
+            let ratio: &[T; STRIP] =
+                ratio[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
             for n in 0..N {
                 let q = leaves[n * labels + label];
                 for row in 0..STRIP {

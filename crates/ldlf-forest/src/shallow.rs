@@ -4,8 +4,8 @@ use ldlf_core::learner::Abilities;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::optimise::step::{Optimiser, Schedule, StepLength};
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset, Result,
-    Settings, Threads, Value, choices,
+    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
+    Result, Settings, Threads, Value, choices,
 };
 
 use crate::encoder::{EncodedRows, Encoder, Scaling};
@@ -87,7 +87,8 @@ ldlf_core::parameters! {
 
 impl SldlfParameters {
     pub(crate) fn forest_shape(&self, labels: usize, ensemble: Ensemble) -> ForestShape {
-        let mut shape = ForestShape { trees: self.trees, depth: self.depth.min(LARGEST_DEPTH), units: 0, labels };
+        let mut shape =
+            ForestShape { trees: self.trees, depth: self.depth.min(LARGEST_DEPTH), units: 0, labels };
         let own = shape.trees.saturating_mul(shape.splits()).max(1);
         shape.units = match ensemble {
             Ensemble::Joint => self.units.unwrap_or(own),
@@ -187,7 +188,10 @@ impl Model for ShallowForest {
     fn store(&self, parts: &mut Parts) {
         let shape = self.head.shape();
         self.encoder.store(parts);
-        parts.put("weights", Array::F32(vec![self.encoder.inputs(), shape.units], self.map.weights().to_vec()));
+        parts.put(
+            "weights",
+            Array::F32(vec![self.encoder.inputs(), shape.units], self.map.weights().to_vec()),
+        );
         parts.put("units", Array::U32(vec![shape.trees, shape.splits()], self.head.units().to_vec()));
         let leaves = self.head.leaves().to_vec();
         parts.put("leaves", Array::F32(vec![shape.trees, shape.leaves(), shape.labels], leaves));
@@ -237,9 +241,24 @@ fn presets() -> Vec<Preset> {
             name: "paper",
             help: "the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation",
             settings: settings(&[
-                "trees=5", "depth=7", "units=64", "bias=false", "optimiser=sgd", "momentum=0.9", "learning_rate=1",
-                "schedule=constant", "warm_up=0", "batch_size=64", "iterations=25000", "epochs=none", "leaf_every=100",
-                "leaf_rows=batches", "leaf_iterations=20", "leaf_prior=0", "weight_decay=0", "dropout=0",
+                "trees=5",
+                "depth=7",
+                "units=64",
+                "bias=false",
+                "optimiser=sgd",
+                "momentum=0.9",
+                "learning_rate=1",
+                "schedule=constant",
+                "warm_up=0",
+                "batch_size=64",
+                "iterations=25000",
+                "epochs=none",
+                "leaf_every=100",
+                "leaf_rows=batches",
+                "leaf_iterations=20",
+                "leaf_prior=0",
+                "weight_decay=0",
+                "dropout=0",
             ]),
             on_dataset: vec![],
         },
@@ -247,9 +266,25 @@ fn presets() -> Vec<Preset> {
             name: "released",
             help: "the authors' released script: 10 trees of depth 5 on 512 shared units, raw features, no early stopping",
             settings: settings(&[
-                "trees=10", "depth=5", "units=512", "bias=true", "scaling=raw", "optimiser=sgd", "momentum=0.9",
-                "learning_rate=30", "schedule=constant", "warm_up=0", "batch_size=1000", "iterations=3000", "epochs=none",
-                "leaf_every=50", "leaf_rows=epoch", "leaf_iterations=20", "leaf_prior=0", "weight_decay=0", "dropout=0",
+                "trees=10",
+                "depth=5",
+                "units=512",
+                "bias=true",
+                "scaling=raw",
+                "optimiser=sgd",
+                "momentum=0.9",
+                "learning_rate=30",
+                "schedule=constant",
+                "warm_up=0",
+                "batch_size=1000",
+                "iterations=3000",
+                "epochs=none",
+                "leaf_every=50",
+                "leaf_rows=epoch",
+                "leaf_iterations=20",
+                "leaf_prior=0",
+                "weight_decay=0",
+                "dropout=0",
                 "early_stopping=false",
             ]),
             on_dataset: vec![("movie", settings(&["iterations=2000"]))],

@@ -5,9 +5,9 @@ use std::ops::{ControlFlow, Range};
 
 use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
 use ldlf_core::learner::Summary;
-use ldlf_core::measures::kl;
+use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::optimise::step::{Step, StepLength};
+use ldlf_core::optimise::step::Step;
 use ldlf_core::product::View;
 use ldlf_core::random::permutation;
 use ldlf_core::simd::vectorise;
@@ -106,7 +106,8 @@ impl<'a> Training<'a> {
         };
         let sizes = [("features", data.features.cols()), ("units", shape.units)];
         check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
-        let encoder = Encoder::fit(&data.features, &rows, parameters.scaling, parameters.clip, parameters.bias);
+        let encoder =
+            Encoder::fit(&data.features, &rows, parameters.scaling, parameters.clip, parameters.bias);
         let head = Head::new(shape, seed)?;
         let map = LinearMap::new(encoder.features(), encoder.bias(), shape.units, seed);
         let batch = parameters.batch_size.min(rows.len());
@@ -188,8 +189,11 @@ impl<'a> Training<'a> {
             if self.progress.iteration % self.parameters.leaf_every == 0 {
                 verdict = self.after_leaf_update(context)?;
             }
-            let event =
-                FitEvent::Iteration { iteration: self.progress.iteration, total: self.total, loss: Some(loss) };
+            let event = FitEvent::Iteration {
+                iteration: self.progress.iteration,
+                total: self.total,
+                loss: Some(loss),
+            };
             let told = context.report(event, self);
             if let ControlFlow::Break(reason) = told {
                 return Ok(reason);
@@ -235,7 +239,8 @@ impl<'a> Training<'a> {
         let examples = examples(self.data, Some(batch));
         let scale = 1.0 / examples.total_weight().max(f64::MIN_POSITIVE);
         let (data, map, head, encoder) = (self.data, &self.map, &self.head, &self.encoder);
-        let (dropout, seed) = (self.parameters.dropout as f32, self.seed.named("dropout").numbered(iteration as u64));
+        let (dropout, seed) =
+            (self.parameters.dropout as f32, self.seed.named("dropout").numbered(iteration as u64));
         let size = self.works.first().map_or(1, |work| work.rows);
         threads.for_each_mut(&mut self.works, |index, work| {
             let first = index * size;
@@ -249,7 +254,8 @@ impl<'a> Training<'a> {
         let loss = self.works.iter().map(|work| work.loss).sum();
         let length = self.parameters.step_length();
         let p = self.parameters;
-        let step = Step::new(p.optimiser, iteration, length.at(iteration, self.total), p.momentum, p.weight_decay);
+        let step =
+            Step::new(p.optimiser, iteration, length.at(iteration, self.total), p.momentum, p.weight_decay);
         let parts: Vec<Part<'_>> = self
             .works
             .iter()
@@ -276,7 +282,9 @@ impl<'a> Training<'a> {
         let done = self.progress.iteration;
         let last = |count: usize| {
             let mut order = Order::default();
-            (done.saturating_sub(count)..done).flat_map(|iteration| self.batch(iteration, &mut order)).collect()
+            (done.saturating_sub(count)..done)
+                .flat_map(|iteration| self.batch(iteration, &mut order))
+                .collect()
         };
         match self.parameters.leaf_rows {
             LeafRows::All => self.rows.clone(),
@@ -297,14 +305,17 @@ impl<'a> Training<'a> {
 
     /// The mean K-L divergence on the validation rows.
     fn validate(&self, threads: &Threads) -> Result<f64> {
-        let rows =
-            EncodedRows { encoder: &self.encoder, features: &self.data.features, rows: Some(&self.validation) };
+        let rows = EncodedRows {
+            encoder: &self.encoder,
+            features: &self.data.features,
+            rows: Some(&self.validation),
+        };
         let predicted = predict_rows(&self.map, &self.head, &rows, self.validation.len(), threads);
         let labels = self.data.labels();
         let (mut sum, mut weight) = (0.0, 0.0);
         for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(labels)) {
             let w = f64::from(self.data.weight(row));
-            sum += w * kl::of_row(self.data.targets.row(row), predicted);
+            sum += w * (KL.of_row)(self.data.targets.row(row), predicted);
             weight += w;
         }
         Ok(if weight > 0.0 { sum / weight } else { 0.0 })
@@ -352,7 +363,9 @@ impl<'a> Training<'a> {
             return Err(Error::usage("the checkpoint was made with another seed; give the same --seed"));
         }
         if kept.data != *self.fingerprint() {
-            return Err(Error::data("the checkpoint was made on other data; resume it on the data it was started on"));
+            return Err(Error::data(
+                "the checkpoint was made on other data; resume it on the data it was started on",
+            ));
         }
         let inputs = self.encoder.inputs();
         let ForestShape { trees, units, labels, .. } = *self.head.shape();
@@ -364,8 +377,10 @@ impl<'a> Training<'a> {
         self.head.leaves_mut().copy_from_slice(&checkpoint.f32s("leaves", &leaf_shape)?);
         crate::leaves::check_on_simplex(self.head.leaves(), labels)?;
         if checkpoint.has("best_weights") {
-            self.best =
-                Some((checkpoint.f32s("best_weights", &map_shape)?, checkpoint.f32s("best_leaves", &leaf_shape)?));
+            self.best = Some((
+                checkpoint.f32s("best_weights", &map_shape)?,
+                checkpoint.f32s("best_leaves", &leaf_shape)?,
+            ));
         }
         self.progress = kept.progress;
         self.progress.patience.allowed = self.parameters.patience;
@@ -448,7 +463,8 @@ impl Work {
     ) {
         let units = head.shape().units;
         let activations = View::row_major(&self.activations, units, self.rows);
-        let (block, gradient, encoded, rows) = (&mut self.block, &mut self.gradient, &self.encoded, self.rows);
+        let (block, gradient, encoded, rows) =
+            (&mut self.block, &mut self.gradient, &self.encoded, self.rows);
         self.loss = 0.0;
         for range in ldlf_core::parallel::chunks(rows, ROWS) {
             self.loss += vectorise(|| {
@@ -477,7 +493,12 @@ impl Work {
 
 /// Targets and weights of a dataset as the head wants them.
 fn examples<'a>(data: &'a Dataset, rows: Option<&'a [usize]>) -> Examples<'a, f32> {
-    Examples { targets: data.targets.as_slice(), labels: data.labels(), weights: data.weights.as_deref(), rows }
+    Examples {
+        targets: data.targets.as_slice(),
+        labels: data.labels(),
+        weights: data.weights.as_deref(),
+        rows,
+    }
 }
 
 /// Activations of rows that are encoded when asked for.

@@ -38,7 +38,10 @@ impl ForestShape {
     /// are distinct.
     pub fn check(&self) -> Result<()> {
         if self.depth < 1 || self.depth > LARGEST_DEPTH {
-            return Err(Error::usage(format!("depth must be between 1 and {LARGEST_DEPTH}, got {}", self.depth)));
+            return Err(Error::usage(format!(
+                "depth must be between 1 and {LARGEST_DEPTH}, got {}",
+                self.depth
+            )));
         }
         if self.trees < 1 {
             return Err(Error::usage("trees must be at least 1, got 0"));
@@ -46,7 +49,7 @@ impl ForestShape {
         if self.labels < 1 {
             return Err(Error::usage("a forest needs at least one label"));
         }
-        if self.units < self.splits() {
+        if self.units < self.splits().max(1) {
             return Err(Error::usage(format!(
                 "units must be at least 2^(depth - 1) - 1 = {} for depth {}, got {}; raise units or lower depth",
                 self.splits(),
@@ -88,7 +91,8 @@ pub fn check_memory(what: &str, factors: &[(&str, usize)], bytes_each: usize) ->
         return Ok(());
     }
     let arithmetic: Vec<String> = factors.iter().map(|(name, factor)| format!("{factor} {name}")).collect();
-    let gigabytes = factors.iter().fold(bytes_each as f64 / 1e9, |product, (_, factor)| product * *factor as f64);
+    let gigabytes =
+        factors.iter().fold(bytes_each as f64 / 1e9, |product, (_, factor)| product * *factor as f64);
     Err(Error::usage(format!(
         "{what} would take {} x {bytes_each} bytes = {gigabytes:.1} GB, but {:.1} GB are available; choose smaller sizes",
         arithmetic.join(" x "),
@@ -151,8 +155,13 @@ mod tests {
 
     #[test]
     fn impossible_sizes_are_refused_with_the_arithmetic() {
-        let error = check_memory("the leaves", &[("trees", 1_000_000), ("leaves", 1 << 29), ("labels", 5)], 4).unwrap_err();
-        assert!(error.to_string().contains("1000000 trees x 536870912 leaves x 5 labels x 4 bytes"), "{error}");
+        let error =
+            check_memory("the leaves", &[("trees", 1_000_000), ("leaves", 1 << 29), ("labels", 5)], 4)
+                .unwrap_err();
+        assert!(
+            error.to_string().contains("1000000 trees x 536870912 leaves x 5 labels x 4 bytes"),
+            "{error}"
+        );
         assert!(check_memory("x", &[("a", usize::MAX), ("b", 3)], 8).is_err(), "overflow is no way in");
         check_memory("small", &[("a", 10)], 4).unwrap();
     }

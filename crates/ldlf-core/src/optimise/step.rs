@@ -114,7 +114,9 @@ impl Step {
                 }
             }
             Optimiser::Adam => self.adam(weights, gradient, first, second, self.decay, 1.0),
-            Optimiser::AdamW => self.adam(weights, gradient, first, second, 0.0, 1.0 - self.rate * self.decay),
+            Optimiser::AdamW => {
+                self.adam(weights, gradient, first, second, 0.0, 1.0 - self.rate * self.decay)
+            }
         }
     }
 
@@ -160,7 +162,8 @@ mod tests {
 
     #[test]
     fn schedules_rise_and_fall_as_told() {
-        let length = |schedule| StepLength { rate: 1.0, schedule, warm_up: 0.1, step_every: 30, step_factor: 0.5 };
+        let length =
+            |schedule| StepLength { rate: 1.0, schedule, warm_up: 0.1, step_every: 30, step_factor: 0.5 };
         let cosine = length(Schedule::Cosine);
         assert_eq!((cosine.at(0, 100), cosine.at(9, 100)), (0.1, 1.0));
         assert!((cosine.at(55, 100) - 0.5).abs() < 1e-12 && cosine.at(99, 100) < 1e-3);
