@@ -15,7 +15,7 @@ pub use values::{Answer, Axis};
 #[command(name = "ldlf", version, after_help = OVERVIEW)]
 pub struct Cli {
     /// No progress and no messages; results and errors only.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
     /// What to do.
     #[command(subcommand)]

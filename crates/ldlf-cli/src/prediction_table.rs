@@ -12,7 +12,7 @@ use std::path::Path;
 use ldlf::{Error, Matrix, Result};
 
 pub use answers::Answers;
-pub use delimited::delimited;
+pub use delimited::{as_io, delimited};
 
 /// Some columns of a block of rows.
 pub enum Column<'a> {

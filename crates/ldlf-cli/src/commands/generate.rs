@@ -10,6 +10,7 @@ use super::Ending;
 use super::train::described;
 use crate::args::Generate;
 use crate::inputs::{check_destination, is_standard};
+use crate::prediction_table::as_io;
 use crate::printer::{Printer, STDOUT};
 
 /// Generates and writes.
@@ -98,12 +99,14 @@ fn delimited(
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     let kind = if votes.is_some() { "votes" } else { "label" };
     let features = (1..=data.features.cols()).map(|column| format!("x_{column}"));
-    writer.write_record(features.chain((1..=data.labels()).map(|label| format!("{kind}_{label}"))))?;
+    writer
+        .write_record(features.chain((1..=data.labels()).map(|label| format!("{kind}_{label}"))))
+        .map_err(as_io)?;
     let mut row_values = vec![0.0f32; data.features.cols()];
     for row in 0..data.rows() {
         data.features.copy_row_into(row, &mut row_values);
         let labels = data.targets.row(row).iter().map(|&share| label(share, votes));
-        writer.write_record(row_values.iter().map(f32::to_string).chain(labels))?;
+        writer.write_record(row_values.iter().map(f32::to_string).chain(labels)).map_err(as_io)?;
     }
     writer.flush()
 }

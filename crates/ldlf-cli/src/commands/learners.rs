@@ -21,9 +21,9 @@ pub fn run(args: &Learners, printer: &Printer) -> Result<Ending> {
 }
 
 fn listed() -> String {
-    let mut table = Table::new(["learner", "what it is", "takes"]).left_columns(3);
+    let mut table = Table::new(["learner", "takes", "what it is"]).left_columns(3);
     for entry in registry::learners() {
-        table.row([entry.name.to_string(), entry.summary.to_string(), abilities(&entry)]);
+        table.row([entry.name.to_string(), abilities(&entry), entry.summary.to_string()]);
     }
     format!("{table}\n`ldlf learners NAME` shows the parameters and presets of one.\n")
 }
@@ -61,13 +61,13 @@ fn described(entry: &LearnerEntry) -> String {
 fn abilities(entry: &LearnerEntry) -> String {
     let abilities = &entry.abilities;
     let words = [
-        (abilities.sparse, "sparse features"),
+        (abilities.sparse, "sparse rows"),
         (abilities.weights, "weights"),
         (abilities.ordered, "ordered labels only"),
-        (abilities.iterates, "iterates"),
+        (abilities.iterates, "early end"),
     ];
     let has: Vec<&str> = words.iter().filter(|(has, _)| *has).map(|(_, word)| *word).collect();
-    if has.is_empty() { "dense features".into() } else { has.join(", ") }
+    if has.is_empty() { "dense rows".into() } else { has.join(", ") }
 }
 
 fn as_json(entry: &LearnerEntry) -> serde_json::Value {

@@ -13,6 +13,7 @@ use super::cv::{Cut, contender, watched};
 use crate::args::{Axis, Sweep};
 use crate::contenders::share_out;
 use crate::inputs::{check_destination, check_input, data_name, is_standard};
+use crate::prediction_table::as_io;
 use crate::printer::{Printer, Table, word};
 
 /// Cross-validates every combination of values and prints a curve of K-L.
@@ -118,13 +119,15 @@ fn write_csv(path: &Path, overwrite: Overwrite, names: &[&str], evaluation: &Cro
                 let measures = statistics
                     .iter()
                     .flat_map(|(kind, of)| of.iter().map(move |(name, _)| format!("{name}_{kind}")));
-                writer.write_record(names.iter().map(|name| name.to_string()).chain(measures))?;
+                writer
+                    .write_record(names.iter().map(|name| name.to_string()).chain(measures))
+                    .map_err(as_io)?;
             }
             let numbers = statistics
                 .iter()
                 .flat_map(|(_, of)| of.iter())
                 .map(|(_, value)| value.map_or(String::new(), |value| value.to_string()));
-            writer.write_record(values(names, result).chain(numbers))?;
+            writer.write_record(values(names, result).chain(numbers)).map_err(as_io)?;
         }
         writer.flush()
     })

@@ -5,6 +5,14 @@ use std::io::Write;
 
 use super::{Column, TableWriter};
 
+/// What the system said, out of what the csv writer made of it: a full disk and a closed pipe must be told apart.
+pub fn as_io(error: csv::Error) -> std::io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }
+}
+
 /// A writer of values separated by `delimiter`.
 pub fn delimited<'w>(out: impl Write + 'w, delimiter: u8) -> Box<dyn TableWriter + 'w> {
     let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
@@ -74,7 +82,7 @@ impl Column<'_> {
 
 impl<W: Write> TableWriter for Delimited<W> {
     fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
-        self.rows(columns).map_err(std::io::Error::from)
+        self.rows(columns).map_err(as_io)
     }
 
     fn finish(mut self: Box<Self>) -> std::io::Result<()> {
