@@ -12,7 +12,7 @@ pub use values::{Answer, Axis};
 
 /// Learn and predict label distributions: how much each label describes each row.
 #[derive(Parser)]
-#[command(name = "ldlf", version, after_help = OVERVIEW)]
+#[command(name = "ldlf", version, after_help = OVERVIEW, max_term_width = 100)]
 pub struct Cli {
     /// No progress and no messages; results and errors only.
     #[arg(short, long, global = true, display_order = 900)]

@@ -185,11 +185,19 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
     let paper: Vec<&str> = measures::all().iter().take(IN_TABLE).map(|measure| measure.name).collect();
     text += &table(evaluation, &paper, folds).to_string();
-    if evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some()) {
+    let ordered = evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some());
+    if ordered {
         text += &format!("\n{}", table(evaluation, &ORDERED, folds));
     }
-    text += if folds > 1 { "\nMean ± standard deviation over the folds; " } else { "\n" };
-    text += "* marks the best. Fidelity, intersection and CS(5) should be high, the others low.\n";
+    text.push('\n');
+    if folds > 1 {
+        text += "Mean ± standard deviation over the folds. ";
+    }
+    if evaluation.results.len() > 1 {
+        text += "* marks the best. ";
+    }
+    text += if ordered { "Fidelity, intersection and CS(5)" } else { "Fidelity and intersection" };
+    text += " should be high, the others low.\n";
     if *protocol == Protocol::Released {
         text += "Released protocol: rows are drawn with replacement, so that most test rows are also training rows, and the\n\
                  iteration with the best test K-L is reported. It reproduces a published row; it does not say how well a\n\
@@ -209,12 +217,13 @@ fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
                 cells.push("- ".into());
                 continue;
             };
+            let alone = evaluation.results.len() == 1;
             let beaten = evaluation
                 .results
                 .iter()
                 .filter_map(|other| other.mean.get(name))
                 .any(|other| direction(name).prefers(other, mean));
-            let mark = if beaten { ' ' } else { '*' };
+            let mark = if alone || beaten { ' ' } else { '*' };
             let deviation = result.std.get(name).filter(|_| folds > 1);
             let spread = deviation.map_or(String::new(), |std| format!("±{std:.4}"));
             cells.push(format!("{mean:.4}{spread}{mark}"));

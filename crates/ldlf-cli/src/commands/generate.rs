@@ -27,8 +27,11 @@ pub fn run(args: &Generate, printer: &Printer) -> Result<Ending> {
     if let Some(density) = args.density {
         options.set("density", density);
     }
-    let data = generate::named(&args.name, args.rows, args.seed, &options).map_err(|e| {
-        if matches!(e, Error::Usage(_)) { Error::usage(format!("{}: {e}", args.name)) } else { e }
+    let known = generate::GENERATORS.iter().any(|generator| generator.name == args.name);
+    let data = generate::named(&args.name, args.rows, args.seed, &options).map_err(|error| match error {
+        // A parameter's sentence does not say whose parameter it is.
+        Error::Usage(text) if known => Error::usage(format!("{}: {text}", args.name)),
+        other => other,
     })?;
     if is_standard(&args.out) {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());

@@ -64,7 +64,9 @@ fn facts(model: &TrainedModel, version: &str, bytes: u64) -> Table {
     let summary = &model.summary;
     let best =
         summary.best_iteration.map_or(String::new(), |best| format!(", kept that of iteration {best}"));
-    table.fact("training", format!("{}{best}", counted(summary.iterations, "iteration")));
+    if summary.iterations > 0 {
+        table.fact("training", format!("{}{best}", counted(summary.iterations, "iteration")));
+    }
     table.fact("stopped", super::train::why(summary.stopped));
     if summary.loss.is_some() {
         table.fact("loss", number(summary.loss));

@@ -114,7 +114,9 @@ fn report(
     table.fact("learner", &model.learner);
     table.fact("data", described(data));
     let best = best_iteration.map_or(String::new(), |best| format!(", kept that of iteration {best}"));
-    table.fact("iterations", format!("{iterations}{best}"));
+    if *iterations > 0 {
+        table.fact("iterations", format!("{iterations}{best}"));
+    }
     table.fact("stopped", why(*stopped));
     if loss.is_some() {
         table.fact("loss", number(*loss));

@@ -63,6 +63,8 @@ impl Folder {
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ldlf"));
         command.args(line.split_whitespace()).current_dir(self.folder.path()).stdin(Stdio::null());
+        // Help is wrapped to the width that this names.
+        command.env_remove("COLUMNS");
         command
     }
 
