@@ -224,7 +224,7 @@ pub struct Cv {
     #[arg(long, value_enum, default_value = "clean")]
     pub protocol: ProtocolName,
     /// Stop each fit after this many seconds and keep its best so far
-    #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds, conflicts_with = "journal")]
     pub time_limit: Option<f64>,
     /// Keep results, predictions and learning curves in this folder
     #[arg(long, value_name = "DIR")]

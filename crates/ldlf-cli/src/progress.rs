@@ -1,5 +1,6 @@
 //! What happens while a fit runs: a bar with the time left, checkpoints, Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,12 @@ static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
 /// How long a log stays silent: stderr that is not a terminal gets a line this often.
 const LOG_EVERY: Duration = Duration::from_secs(10);
+
+/// How often the words beside a bar change.
+const DRAW_EVERY: Duration = Duration::from_millis(120);
+
+/// A step is drawn in this many parts: long fits move the bar before they are done.
+const PARTS: u64 = 1000;
 
 /// From now on the first Ctrl-C only raises a flag; the second ends the process at once.
 pub fn listen_for_ctrl_c() {
@@ -42,7 +49,8 @@ pub fn interrupted() -> bool {
 pub struct Progress {
     bar: Option<ProgressBar>,
     log: bool,
-    last_line: Instant,
+    /// When something was last said; a log starts with a pause, a bar at once.
+    last_words: Option<Instant>,
     noun: &'static str,
 }
 
@@ -52,26 +60,29 @@ impl Progress {
         let terminal = std::io::stderr().is_terminal();
         let bar = (!printer.is_quiet() && terminal).then(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
-            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} [{elapsed}, {eta} left]")
+            let style = ProgressStyle::with_template("{bar:30} {msg} [{elapsed}, {eta} left]")
                 .expect("the template is well formed");
             bar.with_style(style)
         });
-        Progress { bar, log: !printer.is_quiet() && !terminal, last_line: Instant::now(), noun }
+        let last_words = (!terminal).then(Instant::now);
+        Progress { bar, log: !printer.is_quiet() && !terminal, last_words, noun }
     }
 
-    /// `done` of `total` steps are done; `details` says how it stands.
-    pub fn step(&mut self, done: usize, total: usize, details: impl FnOnce() -> String) {
+    /// `done` of `total` steps are done, and `begun` more in parts; `details` says how it stands.
+    pub fn step(&mut self, done: usize, begun: f64, total: usize, details: impl FnOnce() -> String) {
+        let every = if self.bar.is_some() { DRAW_EVERY } else { LOG_EVERY };
+        let due = self.last_words.is_none_or(|last| last.elapsed() >= every);
         if let Some(bar) = &self.bar {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-            // Words change far more often than the bar is drawn; making them is not free.
-            if self.last_line.elapsed() >= Duration::from_millis(120) || done == total {
-                bar.set_message(details());
-                self.last_line = Instant::now();
+            bar.set_length((total as u64).saturating_mul(PARTS));
+            bar.set_position((done as u64).saturating_mul(PARTS) + (begun * PARTS as f64) as u64);
+            // Words change far more often than the bar is drawn, and making them is not free.
+            if due {
+                bar.set_message(format!("{} {done}/{total} {}", self.noun, details()));
+                self.last_words = Some(Instant::now());
             }
-        } else if self.log && self.last_line.elapsed() >= LOG_EVERY {
+        } else if self.log && due {
             let _ = writeln!(std::io::stderr(), "{} {done} of {total} {}", self.noun, details());
-            self.last_line = Instant::now();
+            self.last_words = Some(Instant::now());
         }
     }
 
@@ -195,14 +206,18 @@ impl Observer for TrainingWatcher {
             FitEvent::Iteration { iteration, total, loss } => (iteration, total, loss),
         };
         let validation = self.validation_kl;
-        self.progress.step(iteration, total, || {
+        self.progress.step(iteration, 0.0, total, || {
             let loss = loss.map_or(String::new(), |loss| format!("loss {loss:.4}"));
             let kl = validation.map_or(String::new(), |kl| format!(" validation K-L {kl:.4}"));
             loss + &kl
         });
         let stop = interrupted();
         let reached = self.stop_after.is_some_and(|last| iteration >= last);
-        let due = self.checkpoints.as_ref().is_some_and(|c| iteration.is_multiple_of(c.every));
+        // The first iteration shows whether checkpoints can be written at all, before anything is lost.
+        let due = self
+            .checkpoints
+            .as_ref()
+            .is_some_and(|c| !self.wrote_checkpoint || iteration.is_multiple_of(c.every));
         if (stop || reached || due)
             && let Err(error) = self.write_checkpoint(state)
         {
@@ -218,27 +233,39 @@ impl Observer for TrainingWatcher {
 pub struct FoldWatcher {
     names: Vec<String>,
     total: usize,
-    state: Mutex<(Progress, usize)>,
+    state: Mutex<Standing>,
+}
+
+/// How an evaluation stands.
+struct Standing {
+    progress: Progress,
+    done: usize,
+    /// The share that is done of every fit that is at work.
+    begun: BTreeMap<JobId, f64>,
 }
 
 impl FoldWatcher {
     /// Counts the fits of `names` on `folds` folds each.
     pub fn new(printer: &Printer, names: Vec<String>, folds: usize) -> Self {
         let total = names.len() * folds;
-        FoldWatcher { names, total, state: Mutex::new((Progress::new(printer, "fit"), 0)) }
+        let standing = Standing { progress: Progress::new(printer, "fit"), done: 0, begun: BTreeMap::new() };
+        FoldWatcher { names, total, state: Mutex::new(standing) }
     }
 
     /// Takes the bar away.
     pub fn finish(&self) {
-        self.state().0.finish();
+        self.standing().progress.finish();
     }
 
-    fn state(&self) -> MutexGuard<'_, (Progress, usize)> {
+    fn standing(&self) -> MutexGuard<'_, Standing> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn name(&self, job: JobId) -> &str {
-        self.names.get(job.learner).map_or("", String::as_str)
+    fn show(&self, standing: &mut Standing, job: JobId, words: impl FnOnce() -> String) {
+        let Standing { progress, done, begun } = standing;
+        let name = self.names.get(job.learner).map_or("", String::as_str);
+        let details = || format!("{name} fold {}{}", job.fold, words());
+        progress.step(*done, begun.values().sum(), self.total, details);
     }
 }
 
@@ -249,20 +276,19 @@ impl Watcher for FoldWatcher {
         }
         // A fit must not wait for another one that is just being shown.
         if let FitEvent::Iteration { iteration, total, .. } = *event
-            && let Ok(mut state) = self.state.try_lock()
+            && let Ok(mut standing) = self.state.try_lock()
         {
-            let (progress, done) = &mut *state;
-            let details =
-                || format!("{} fold {}: iteration {iteration} of {total}", self.name(job), job.fold);
-            progress.step(*done, self.total, details);
+            standing.begun.insert(job, iteration as f64 / total.max(1) as f64);
+            self.show(&mut standing, job, || format!(" iteration {iteration}/{total}"));
         }
         ControlFlow::Continue(())
     }
 
     fn finished(&self, job: JobId, _: &FoldResult) {
-        let (progress, done) = &mut *self.state();
-        *done += 1;
-        progress.step(*done, self.total, || format!("{} fold {} done", self.name(job), job.fold));
+        let mut standing = self.standing();
+        standing.done += 1;
+        standing.begun.remove(&job);
+        self.show(&mut standing, job, || " done".into());
     }
 
     fn interrupted(&self) -> bool {

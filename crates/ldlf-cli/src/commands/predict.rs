@@ -85,7 +85,7 @@ impl Pump<'_> {
             writer.block(&self.answers.columns(&prediction)?).map_err(io)?;
             count += block.rows();
             if let Some(total) = self.rows.total_rows() {
-                self.progress.step(count, total, String::new);
+                self.progress.step(count, 0.0, total, String::new);
             }
         }
         if count == 0 {

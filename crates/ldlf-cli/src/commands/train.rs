@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ldlf::learner::Summary;
+use ldlf::model_file::{Array, Parts};
 use ldlf::{Dataset, Error, FitContext, Result, StopReason, Threads, TrainedModel, folds};
 use serde_json::json;
 
@@ -60,16 +61,26 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         TrainedModel::fit(learner.as_ref(), &data, &mut context)
     };
     watcher.finish();
-    if let Some(failure) = watcher.failure {
-        return Err(failure);
+    let failure = watcher.failure.take();
+    if let Some(refused @ Error::Usage(_)) = failure {
+        return Err(refused);
     }
     let model = fitted?;
-    model.save(&args.out, overwrite)?;
+    let parts = model.to_parts();
+    refuse_what_cannot_be_loaded(&model.learner, &parts)?;
+    parts.write(&args.out, overwrite)?;
 
-    if watcher.wrote_checkpoint
-        && let Some(path) = &args.checkpoint
-    {
-        printer.message(format_args!("checkpoint: {}", path.display()));
+    if let Some(failure) = failure {
+        printer.message(format_args!("the model so far is in {}", args.out.display()));
+        return Err(failure);
+    }
+    match &args.checkpoint {
+        Some(path) if watcher.wrote_checkpoint => {
+            printer.message(format_args!("checkpoint: {}", path.display()))
+        }
+        Some(_) => printer
+            .message(format_args!("note: {} does not iterate: no checkpoint was written", model.learner)),
+        None => {}
     }
     let stopped_by_hand =
         model.summary.stopped == StopReason::Interrupted && !watcher.reached_stop && interrupted();

@@ -214,11 +214,10 @@ error: standard input needs --format (one of mat, csv, tsv, parquet, npz, svm)
         str![[r#"
 exit 0
 -- stdout
-learner     mean
-data        stdin, 2 rows, 1 feature, 2 labels
-iterations  0
-stopped     all was done
-model       m
+learner  mean
+data     stdin, 2 rows, 1 feature, 2 labels
+stopped  all was done
+model    m
 
 "#]]
     );
@@ -298,7 +297,7 @@ x_1,x_2,x_3,label_1,label_2,label_3
         str![[r#"
 exit 2
 -- stderr
-error: mixtrue: no generator is called "mixtrue"; did you mean mixture?
+error: no generator is called "mixtrue"; did you mean mixture?
 
 "#]]
     );
