@@ -54,8 +54,9 @@ impl Number for f32 {
         const ROUND: f32 = 12_582_912.0;
         const LN_2_HIGH: f32 = 0.693_359_4;
         const LN_2_LOW: f32 = -2.121_944_4e-4;
-        let x = if self > -87.0 { self } else { -87.0 };
-        let x = if x < 87.0 { x } else { 87.0 };
+        // Written so that what is not a number stays so: a training that has run away must be seen.
+        let x = if self < -87.0 { -87.0 } else { self };
+        let x = if x > 87.0 { 87.0 } else { x };
         let shifted = x * std::f32::consts::LOG2_E + ROUND;
         let n = shifted - ROUND;
         let r = x - n * LN_2_HIGH - n * LN_2_LOW;
@@ -114,6 +115,7 @@ mod tests {
             assert!((f64::from(x.exponential()) / exact - 1.0).abs() < 4e-7, "{x}");
         }
         assert!(f32::exponential(-1e30) > 0.0 && f32::exponential(1e30).is_finite());
+        assert!(f32::NAN.exponential().is_nan());
     }
 
     #[test]
