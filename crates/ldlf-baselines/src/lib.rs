@@ -1,9 +1,14 @@
 //! The rivals: what label distribution data was learnt with before the forest, and what a user would pick instead.
 //! One file a rival, each with its parameters, its learner, its model and its entry for the registry.
 
+pub mod aa_knn;
+
+mod nearest;
+mod reference_rows;
+
 use ldlf_core::LearnerEntry;
 
 /// Every rival, in the order of `ldlf learners`.
 pub fn entries() -> Vec<LearnerEntry> {
-    vec![]
+    vec![aa_knn::ENTRY]
 }
