@@ -3,8 +3,13 @@
 
 pub mod aa_knn;
 
+mod cholesky;
+mod irwls;
+mod kernel;
+pub mod ldsvr;
 mod nearest;
 mod reference_rows;
+pub mod scaling;
 
 use ldlf_core::LearnerEntry;
 

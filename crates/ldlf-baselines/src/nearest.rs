@@ -28,9 +28,9 @@ pub(crate) fn nearest(
         let consecutive = wanted.windows(2).all(|w| w[0] + 1 == w[1]);
         let mut distances = vec![0.0f32; wanted.len() * kept.len()];
         if consecutive {
-            kept.squared_distances(queries, wanted[0]..wanted[0] + wanted.len(), &mut distances);
+            kept.squared_distances(queries, wanted[0]..wanted[0] + wanted.len(), kept.len(), &mut distances);
         } else {
-            kept.squared_distances(&queries.select(wanted), 0..wanted.len(), &mut distances);
+            kept.squared_distances(&queries.select(wanted), 0..wanted.len(), kept.len(), &mut distances);
         }
         let mut search = Search::new(kept, queries.cols());
         let lists = wanted.iter().zip(distances.chunks_exact_mut(kept.len()));

@@ -45,13 +45,13 @@ impl ReferenceRows {
         &self.squared_norms
     }
 
-    /// Writes `x_i . y_j` for the queries of a range (rows of `out`) and every row kept (columns of `out`).
-    pub(crate) fn products(&self, queries: &Features, range: Range<usize>, out: &mut [f32]) {
-        let (count, width, kept) = (range.len(), self.rows.cols(), self.len());
+    /// Writes `x_i . y_j` for the queries of a range (rows of `out`) and the first `among` rows kept (columns of `out`).
+    pub(crate) fn products(&self, queries: &Features, range: Range<usize>, among: usize, out: &mut [f32]) {
+        let (count, width) = (range.len(), self.rows.cols());
         match (&self.rows, queries, &self.columns) {
             (Features::Dense(y), Features::Dense(x), _) => {
                 let x = &x.as_slice()[range.start * width..range.end * width];
-                multiply(x, y, count, out);
+                multiply(x, y, count, among, out);
             }
             (Features::Dense(y), Features::Sparse(_), _) => {
                 // A block of queries, never the set, is written out with its zeros.
@@ -59,15 +59,17 @@ impl ReferenceRows {
                 for (row, x) in range.zip(x.chunks_exact_mut(width.max(1))) {
                     queries.copy_row_into(row, x);
                 }
-                multiply(&x, y, count, out);
+                multiply(&x, y, count, among, out);
             }
             (Features::Sparse(_), _, Some(columns)) => {
-                for (row, out) in range.zip(out.chunks_exact_mut(kept.max(1))) {
+                for (row, out) in range.zip(out.chunks_exact_mut(among.max(1))) {
                     out.fill(0.0);
                     queries.for_each_in_row(row, |column, value| {
                         if value != 0.0 {
                             let (rows, values) = columns.row(column);
-                            rows.iter().zip(values).for_each(|(&j, &y)| out[j as usize] += value * y);
+                            let end = rows.partition_point(|&j| (j as usize) < among);
+                            let entries = rows[..end].iter().zip(values);
+                            entries.for_each(|(&j, &y)| out[j as usize] += value * y);
                         }
                     });
                 }
@@ -77,9 +79,15 @@ impl ReferenceRows {
     }
 
     /// Writes `|x_i - y_j|^2`, not below 0, in the layout of [`ReferenceRows::products`].
-    pub(crate) fn squared_distances(&self, queries: &Features, range: Range<usize>, out: &mut [f32]) {
-        self.products(queries, range.clone(), out);
-        for (row, out) in range.zip(out.chunks_exact_mut(self.len().max(1))) {
+    pub(crate) fn squared_distances(
+        &self,
+        queries: &Features,
+        range: Range<usize>,
+        among: usize,
+        out: &mut [f32],
+    ) {
+        self.products(queries, range.clone(), among, out);
+        for (row, out) in range.zip(out.chunks_exact_mut(among.max(1))) {
             let x = squared_norm(queries, row);
             ldlf_core::simd::vectorise(|| {
                 for (d, &y) in out.iter_mut().zip(&self.squared_norms) {
@@ -129,12 +137,12 @@ impl ReferenceRows {
     }
 }
 
-fn multiply(x: &[f32], y: &Matrix<f32>, count: usize, out: &mut [f32]) {
+fn multiply(x: &[f32], y: &Matrix<f32>, count: usize, among: usize, out: &mut [f32]) {
     product(
         Into::Fresh,
-        ViewMut::row_major(out, count, y.rows()),
+        ViewMut::row_major(out, count, among),
         View::row_major(x, count, y.cols()),
-        View::row_major(y.as_slice(), y.rows(), y.cols()).transposed(),
+        View::row_major(&y.as_slice()[..among * y.cols()], among, y.cols()).transposed(),
     );
 }
 
@@ -186,10 +194,12 @@ mod tests {
             let kept = ReferenceRows::new(kept.clone());
             for queries in [&dense, &sparse] {
                 let mut out = vec![f32::NAN; 8];
-                kept.products(queries, 0..2, &mut out);
+                kept.products(queries, 0..2, 4, &mut out);
                 assert_eq!(out, expected);
-                kept.squared_distances(queries, 0..2, &mut out);
+                kept.squared_distances(queries, 0..2, 4, &mut out);
                 assert_eq!(out, [0.0, 14.0, 5.0, 8.25, 14.0, 0.0, 9.0, 23.25]);
+                kept.products(queries, 2..4, 2, &mut out[..4]);
+                assert_eq!(out[..4], [0.0, 0.0, 7.0, 1.5], "the first two rows only");
             }
         }
     }

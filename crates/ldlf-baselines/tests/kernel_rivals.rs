@@ -7,7 +7,7 @@ use ldlf_core::numeric::on_simplex;
 use ldlf_core::{Dataset, Threads};
 use support::*;
 
-const RIVALS: [&str; 1] = ["aa-knn"];
+const RIVALS: [&str; 2] = ["aa-knn", "ldsvr"];
 
 #[test]
 fn predictions_are_distributions_and_survive_the_model_file() {
