@@ -13,6 +13,7 @@ pub mod matrix;
 pub mod mean;
 pub mod model_file;
 pub mod numeric;
+pub mod optimise;
 pub mod parallel;
 pub mod parameters;
 pub mod product;
