@@ -19,6 +19,8 @@ pub mod parameters;
 pub mod product;
 pub mod random;
 pub mod simd;
+pub mod read;
+pub mod targets;
 
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
