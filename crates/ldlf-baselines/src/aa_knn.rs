@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{ModelShape, Parts};
+use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::{normalise, on_simplex, xlogy};
 use ldlf_core::random::permutation;
 use ldlf_core::{
@@ -16,12 +16,15 @@ use ldlf_core::{
 
 use crate::nearest::nearest;
 use crate::reference_rows::ReferenceRows;
+use crate::scaling::Scaling;
 
 ldlf_core::parameters! {
     /// What `aa-knn` can be told.
     pub struct AaKnnParameters {
         /// Number of neighbours; none chooses it by leaving out training rows one at a time.
         k: Option<usize> = None, at_least 1;
+        /// Whether features are scaled to deviation 1 before distances are taken; none chooses it as it chooses k.
+        scale: Option<bool> = None;
     }
 }
 
@@ -69,18 +72,22 @@ impl Learner for AaKnn {
                 data.rows()
             )));
         }
-        let mut model = AaKnnModel {
-            kept: ReferenceRows::new(data.features.clone()),
-            targets: data.targets.clone(),
-            weights: data.weights.clone(),
-            k: self.parameters.k.unwrap_or(NEIGHBOURS[4].min(data.rows())),
-        };
-        let mut summary = Summary::at_once();
-        if self.parameters.k.is_none() && data.rows() > 1 {
-            let (k, kl) = choose_neighbours(&model, data, context);
-            model.k = k;
-            summary.validation_kl = Some(kl);
+        let mut best: Option<(AaKnnModel, Option<f64>)> = None;
+        let scales = self.parameters.scale.map_or(vec![false, true], |scale| vec![scale]);
+        let to_choose = data.rows() > 1 && (self.parameters.k.is_none() || scales.len() > 1);
+        for scale in scales {
+            let mut model = AaKnnModel::keeping(data, scale, self.parameters.k.unwrap_or(1));
+            let kl = to_choose.then(|| {
+                let (k, kl) = choose_neighbours(&model, data, self.parameters.k, context);
+                model.k = k;
+                kl
+            });
+            if best.as_ref().is_none_or(|(_, least)| kl < *least) {
+                best = Some((model, kl));
+            }
         }
+        let (model, validation_kl) = best.expect("at least one scaling was tried");
+        let mut summary = Summary { validation_kl, ..Summary::at_once() };
         if let ControlFlow::Break(reason) = context
             .report(FitEvent::Iteration { iteration: 1, total: 1, loss: summary.validation_kl }, &model)
         {
@@ -96,15 +103,25 @@ impl Learner for AaKnn {
 }
 
 /// The number of neighbours with the least mean K-L divergence when each of (at most [`LEFT_OUT`]) training rows is
-/// predicted from the others; rows of one group are left out together.
-fn choose_neighbours(model: &AaKnnModel, data: &Dataset, context: &FitContext<'_>) -> (usize, f64) {
+/// predicted from the others, and that divergence; rows of one group are left out together.
+fn choose_neighbours(
+    model: &AaKnnModel,
+    data: &Dataset,
+    given: Option<usize>,
+    context: &FitContext<'_>,
+) -> (usize, f64) {
     let mut left_out: Vec<usize> = (0..data.rows()).collect();
     if left_out.len() > LEFT_OUT {
         left_out = permutation(data.rows(), &mut context.seed.named("neighbours").generator());
         left_out.truncate(LEFT_OUT);
         left_out.sort_unstable();
     }
-    let most = NEIGHBOURS[NEIGHBOURS.len() - 1].min(data.rows() - 1);
+    let others = data.rows() - 1;
+    let tried: Vec<usize> = match given {
+        Some(k) => vec![k],
+        None => NEIGHBOURS.into_iter().filter(|&k| k <= others).collect(),
+    };
+    let most = tried[tried.len() - 1].min(others);
     let exclude = |query: usize, row: usize| {
         query == row || data.groups.as_ref().is_some_and(|groups| groups[query] == groups[row])
     };
@@ -117,7 +134,7 @@ fn choose_neighbours(model: &AaKnnModel, data: &Dataset, context: &FitContext<'_
         total += weight;
         share.fill(0.0);
         let mut counted = 0;
-        for (sum, &k) in sums.iter_mut().zip(&NEIGHBOURS) {
+        for (sum, &k) in sums.iter_mut().zip(&tried) {
             for &neighbour in &neighbours[counted.min(neighbours.len())..k.min(neighbours.len())] {
                 model.add(neighbour, &mut share);
             }
@@ -130,13 +147,14 @@ fn choose_neighbours(model: &AaKnnModel, data: &Dataset, context: &FitContext<'_
             *sum += weight * divergence.sum::<f64>();
         }
     }
-    let tried = NEIGHBOURS.iter().zip(sums).filter(|(k, _)| **k <= most);
-    let best = tried.min_by(|a, b| a.1.total_cmp(&b.1)).map_or((1, sums[0]), |(&k, sum)| (k, sum));
-    (best.0, best.1 / total)
+    let best = tried.into_iter().zip(sums).min_by(|a, b| a.1.total_cmp(&b.1));
+    let (k, sum) = best.expect("at least one number of neighbours was tried");
+    (k, sum / total)
 }
 
 /// The training rows and how many of them vote.
 struct AaKnnModel {
+    scaling: Scaling,
     kept: ReferenceRows,
     targets: Matrix<f32>,
     weights: Option<Vec<f32>>,
@@ -144,6 +162,20 @@ struct AaKnnModel {
 }
 
 impl AaKnnModel {
+    fn keeping(data: &Dataset, scale: bool, k: usize) -> Self {
+        let scaling = match scale {
+            true => Scaling::fit(&data.features, data.weights.as_deref()),
+            false => Scaling::none(data.features.cols()),
+        };
+        AaKnnModel {
+            kept: ReferenceRows::new(scaling.apply(&data.features)),
+            scaling,
+            targets: data.targets.clone(),
+            weights: data.weights.clone(),
+            k,
+        }
+    }
+
     /// Adds a training row's weighted distribution to `share`.
     fn add(&self, row: u32, share: &mut [f64]) {
         let row = row as usize;
@@ -161,7 +193,8 @@ impl InProgress for AaKnnModel {
 impl Model for AaKnnModel {
     fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
         let wanted: Vec<usize> = (0..features.rows()).collect();
-        let neighbours = nearest(&self.kept, features, &wanted, self.k, threads, None);
+        let scaled = self.scaling.apply(features);
+        let neighbours = nearest(&self.kept, &scaled, &wanted, self.k, threads, None);
         let mut predicted = Matrix::zeros(features.rows(), self.targets.cols());
         let mut share = vec![0.0f64; self.targets.cols()];
         for (row, neighbours) in neighbours.iter().enumerate() {
@@ -175,10 +208,11 @@ impl Model for AaKnnModel {
     }
 
     fn store(&self, parts: &mut Parts) {
+        self.scaling.store(parts);
         self.kept.store(parts);
         parts.put_matrix("targets", &self.targets);
         if let Some(weights) = &self.weights {
-            parts.put("weights", ldlf_core::model_file::Array::F32(vec![weights.len()], weights.clone()));
+            parts.put("weights", Array::F32(vec![weights.len()], weights.clone()));
         }
         parts.put_detail("k", self.k);
     }
@@ -189,6 +223,7 @@ impl Model for AaKnnModel {
 }
 
 fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+    let scaling = Scaling::load(parts, shape.features)?;
     let kept = ReferenceRows::load(parts, shape.features)?;
     let targets = Matrix::new(kept.len(), shape.labels, parts.f32s("targets", &[kept.len(), shape.labels])?)?;
     if !targets.iter_rows().all(|row| on_simplex(row, 1e-4)) {
@@ -205,7 +240,7 @@ fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
             kept.len()
         )));
     }
-    Ok(Box::new(AaKnnModel { kept, targets, weights, k }))
+    Ok(Box::new(AaKnnModel { scaling, kept, targets, weights, k }))
 }
 
 /// `aa-knn` for the registry.

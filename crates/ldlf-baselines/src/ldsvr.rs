@@ -8,10 +8,9 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::{Abilities, Summary};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::{normalise, sigmoid, xlogy};
+use ldlf_core::numeric::{normalise, sigmoid};
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
@@ -21,6 +20,7 @@ use ldlf_core::{
 use crate::cholesky::Symmetric;
 use crate::irwls::{Coefficients, Limits, Problem, minimise};
 use crate::kernel::Kernel;
+use crate::progress::{mean_kl, split};
 use crate::reference_rows::ReferenceRows;
 use crate::scaling::Scaling;
 
@@ -91,11 +91,9 @@ impl Ldsvr {
             rows.sort_unstable();
         }
         let data = data.select(&rows);
-        let (training, validation) = hold_out(&data, 0.25, context.seed);
-        if validation.is_empty() {
+        let (Some(training), Some(validation)) = split(&data, 0.25, Some(0), context) else {
             return Ok((best, None));
-        }
-        let (training, validation) = (data.select(&training), data.select(&validation));
+        };
         let mut least = f64::INFINITY;
         let mut tried = Vec::new();
         for scale in given_or(p.scale, &[true, false]) {
@@ -135,21 +133,8 @@ impl Ldsvr {
         let outcome = minimise(&problem, self.limits(), threads, &mut |_, _, _| ControlFlow::Continue(()));
         // What cannot be solved is not chosen.
         let Ok(outcome) = outcome else { return Ok(f64::INFINITY) };
-        let predicted = sigmoids(
-            at.kernel,
-            &at.kept,
-            &outcome.coefficients,
-            &at.scaling.apply(&validation.features),
-            threads,
-        )?;
-        let (mut sum, mut total) = (0.0, 0.0);
-        for (row, (d, p)) in validation.targets.iter_rows().zip(predicted.iter_rows()).enumerate() {
-            let weight = f64::from(validation.weight(row));
-            let pairs = d.iter().zip(p).map(|(&d, &p)| (f64::from(d), f64::from(p)));
-            sum += weight * pairs.map(|(d, p)| xlogy(d, d) - xlogy(d, p)).sum::<f64>();
-            total += weight;
-        }
-        Ok(if total > 0.0 { sum / total } else { f64::INFINITY })
+        let model = LdsvrModel::without_idle_rows(at, outcome.coefficients, chosen);
+        mean_kl(&model, validation, threads)
     }
 
     fn problem<'a>(
@@ -260,7 +245,7 @@ impl Learner for Ldsvr {
             loss: Some(outcome.objective),
             validation_kl,
         };
-        let model = LdsvrModel::without_idle_rows(at, outcome.coefficients, chosen);
+        let model = LdsvrModel::without_idle_rows(&at, outcome.coefficients, chosen);
         Ok(Fitted { model: Box::new(model), summary })
     }
 }
@@ -292,7 +277,7 @@ struct LdsvrModel {
 
 impl LdsvrModel {
     /// Keeps the rows whose coefficients are not all zero.
-    fn without_idle_rows(at: Prepared, coefficients: Coefficients, chosen: Chosen) -> Self {
+    fn without_idle_rows(at: &Prepared, coefficients: Coefficients, chosen: Chosen) -> Self {
         let Kernel::Rbf { gamma } = at.kernel else { unreachable!("ldsvr has an RBF kernel") };
         let labels = coefficients.bias.len();
         let beta_of = |row: usize| &coefficients.beta[row * labels..(row + 1) * labels];
@@ -303,7 +288,7 @@ impl LdsvrModel {
         }
         let beta = busy.iter().flat_map(|&row| beta_of(row).iter().copied()).collect();
         LdsvrModel {
-            scaling: at.scaling,
+            scaling: at.scaling.clone(),
             kept: ReferenceRows::new(at.kept.features().select(&busy)),
             gamma,
             coefficients: Coefficients { beta, bias: coefficients.bias.clone() },

@@ -18,8 +18,8 @@ pub mod parallel;
 pub mod parameters;
 pub mod product;
 pub mod random;
-pub mod simd;
 pub mod read;
+pub mod simd;
 pub mod targets;
 
 pub use dataset::{Dataset, Schema};
