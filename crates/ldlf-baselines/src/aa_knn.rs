@@ -11,7 +11,7 @@ use ldlf_core::numeric::{normalise, on_simplex, xlogy};
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Settings, StopReason, Threads, Value,
+    Prediction, Result, Settings, Threads, Value,
 };
 
 use crate::nearest::nearest;
@@ -93,11 +93,6 @@ impl Learner for AaKnn {
         {
             summary.stopped = reason;
         }
-        summary.stopped = match summary.stopped {
-            // There was one iteration and it is done: only a user's stop is worth telling.
-            StopReason::Interrupted => StopReason::Interrupted,
-            _ => StopReason::Finished,
-        };
         Ok(Fitted { model: Box::new(model), summary })
     }
 }
@@ -125,8 +120,9 @@ fn choose_neighbours(
     let exclude = |query: usize, row: usize| {
         query == row || data.groups.as_ref().is_some_and(|groups| groups[query] == groups[row])
     };
-    let neighbours = nearest(&model.kept, &data.features, &left_out, most, &context.threads, Some(&exclude));
-    let (mut sums, mut total) = ([0.0f64; NEIGHBOURS.len()], 0.0);
+    let neighbours =
+        nearest(&model.kept, model.kept.features(), &left_out, most, &context.threads, Some(&exclude));
+    let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
     let mut share = vec![0.0f64; data.labels()];
     for (&row, neighbours) in left_out.iter().zip(&neighbours) {
         let target = data.targets.row(row);

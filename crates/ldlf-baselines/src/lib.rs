@@ -9,7 +9,9 @@ mod kernel;
 pub mod ldsvr;
 mod maximum_entropy;
 mod nearest;
+mod problem_transformation;
 mod progress;
+pub mod pt_bayes;
 mod reference_rows;
 pub mod scaling;
 
@@ -22,5 +24,6 @@ pub fn entries() -> Vec<LearnerEntry> {
         aa_knn::ENTRY,
         bfgs_ldl::ENTRY,
         ldsvr::ENTRY,
+        pt_bayes::ENTRY,
     ]
 }
