@@ -9,11 +9,14 @@ mod kernel;
 pub mod ldsvr;
 mod maximum_entropy;
 mod nearest;
+mod pairwise_probabilities;
 mod problem_transformation;
 mod progress;
 pub mod pt_bayes;
+pub mod pt_svm;
 mod reference_rows;
 pub mod scaling;
+mod svc;
 
 use ldlf_core::LearnerEntry;
 
@@ -25,5 +28,6 @@ pub fn entries() -> Vec<LearnerEntry> {
         bfgs_ldl::ENTRY,
         ldsvr::ENTRY,
         pt_bayes::ENTRY,
+        pt_svm::ENTRY,
     ]
 }

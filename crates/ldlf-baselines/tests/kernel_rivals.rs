@@ -7,7 +7,7 @@ use ldlf_core::numeric::on_simplex;
 use ldlf_core::{Dataset, Threads};
 use support::*;
 
-const RIVALS: [&str; 3] = ["aa-knn", "ldsvr", "pt-bayes"];
+const RIVALS: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];
 
 #[test]
 fn predictions_are_distributions_and_survive_the_model_file() {
