@@ -8,8 +8,14 @@ use ldlf_core::{Features, Threads};
 
 use crate::reference_rows::{ReferenceRows, squared_norm};
 
-/// Queries that share one block of products: small enough that the block stays in the cache.
-const BLOCK: usize = 32;
+/// Queries that share one block of products: enough to pay for packing the rows kept.
+const DENSE_BLOCK: usize = 64;
+
+/// The same where products are sums over shared columns: few, so that the block stays in the cache.
+const SPARSE_BLOCK: usize = 8;
+
+/// Distances that are passed over together when none of them is small enough.
+const SPAN: usize = 64;
 
 /// The numbers of the `k` nearest rows to each query, nearest first: `k` numbers a query, or fewer where `exclude`
 /// leaves fewer (each query then still has its own list).
@@ -23,7 +29,11 @@ pub(crate) fn nearest(
     threads: &Threads,
     exclude: Option<&(dyn Fn(usize, usize) -> bool + Sync)>,
 ) -> Vec<Vec<u32>> {
-    let lists = threads.map(chunks(wanted.len(), BLOCK), |range| {
+    let block = match kept.features() {
+        Features::Dense(_) => DENSE_BLOCK,
+        Features::Sparse(_) => SPARSE_BLOCK,
+    };
+    let lists = threads.map(chunks(wanted.len(), block), |range| {
         let wanted = &wanted[range];
         let consecutive = wanted.windows(2).all(|w| w[0] + 1 == w[1]);
         let mut distances = vec![0.0f32; wanted.len() * kept.len()];
@@ -67,8 +77,10 @@ impl<'a> Search<'a> {
     fn find(&mut self, queries: &Features, query: usize, distances: &[f32], k: usize) -> Vec<u32> {
         queries.copy_row_into(query, &mut self.query);
         // |fl(x.y) - x.y| <= terms eps |x||y| <= terms eps (|x|^2 + |y|^2) / 2, and it enters twice; the rest rounds thrice.
-        let relative = (self.query.len() + 4) as f32 * f32::EPSILON;
+        let terms = self.query.iter().filter(|x| **x != 0.0).count();
+        let relative = (terms + 4) as f32 * f32::EPSILON;
         let own = squared_norm(queries, query);
+        let own_exact = self.query.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
         let norms = self.kept.squared_norms();
         let error = |row: usize| relative * (own + norms[row]);
         self.keep_smallest(distances, k);
@@ -77,13 +89,22 @@ impl<'a> Search<'a> {
             reach = reach.max(distance + error(row as usize));
         }
         self.exact.clear();
-        for (row, (&distance, &norm)) in distances.iter().zip(norms).enumerate() {
-            if distance - relative * (own + norm) <= reach && distance < f32::INFINITY {
-                self.exact.push((0.0, row as u32));
+        let exact = &mut self.exact;
+        ldlf_core::simd::vectorise(|| {
+            let within = |distance: f32, norm: f32| {
+                (distance - relative * (own + norm) <= reach) & (distance < f32::INFINITY)
+            };
+            let spans = distances.chunks(SPAN).zip(norms.chunks(SPAN));
+            for (span, (distances, norms)) in spans.enumerate() {
+                let pairs = || distances.iter().zip(norms);
+                if pairs().fold(false, |any, (&d, &n)| any | within(d, n)) {
+                    let found = pairs().enumerate().filter(|(_, (d, n))| within(**d, **n));
+                    exact.extend(found.map(|(at, _)| (0.0, (span * SPAN + at) as u32)));
+                }
             }
-        }
+        });
         for (distance, row) in &mut self.exact {
-            *distance = exact_distance(&self.query, self.kept.features(), *row as usize);
+            *distance = exact_distance(&self.query, own_exact, self.kept.features(), *row as usize);
         }
         self.exact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.exact.truncate(k);
@@ -97,15 +118,23 @@ impl<'a> Search<'a> {
         let mut limit = f32::INFINITY;
         self.candidates.clear();
         let order = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        for (row, &distance) in distances.iter().enumerate() {
-            if distance < limit {
-                self.candidates.push((distance, row as u32));
-                if self.candidates.len() == full {
-                    limit = self.candidates.select_nth_unstable_by(k - 1, order).1.0;
-                    self.candidates.truncate(k);
+        let candidates = &mut self.candidates;
+        ldlf_core::simd::vectorise(|| {
+            for (span, distances) in distances.chunks(SPAN).enumerate() {
+                if !distances.iter().fold(false, |any, &d| any | (d < limit)) {
+                    continue;
+                }
+                for (at, &distance) in distances.iter().enumerate() {
+                    if distance < limit {
+                        candidates.push((distance, (span * SPAN + at) as u32));
+                    }
+                    if candidates.len() == full {
+                        limit = candidates.select_nth_unstable_by(k - 1, order).1.0;
+                        candidates.truncate(k);
+                    }
                 }
             }
-        }
+        });
         if self.candidates.len() > k {
             self.candidates.select_nth_unstable_by(k - 1, order);
             self.candidates.truncate(k);
@@ -113,8 +142,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// `|x - y|^2` in double precision, for a query with its zeros.
-fn exact_distance(x: &[f32], kept: &Features, row: usize) -> f64 {
+/// `|x - y|^2` in double precision, for a query with its zeros and its squared length.
+fn exact_distance(x: &[f32], own: f64, kept: &Features, row: usize) -> f64 {
     let square = |x: f32, y: f32| (f64::from(x) - f64::from(y)).powi(2);
     match kept {
         Features::Dense(m) => ldlf_core::simd::vectorise(|| {
@@ -128,15 +157,10 @@ fn exact_distance(x: &[f32], kept: &Features, row: usize) -> f64 {
             partial.iter().sum::<f64>() + rest
         }),
         Features::Sparse(m) => {
+            // Where nothing is stored y is zero, and x^2 is in the squared length already.
             let (columns, values) = m.row(row);
-            let mut next = 0;
-            let mut sum = 0.0;
-            for (&column, &y) in columns.iter().zip(values) {
-                let column = column as usize;
-                sum += x[next..column].iter().map(|&x| square(x, 0.0)).sum::<f64>() + square(x[column], y);
-                next = column + 1;
-            }
-            sum + x[next..].iter().map(|&x| square(x, 0.0)).sum::<f64>()
+            let entries = columns.iter().zip(values).map(|(&column, &y)| (x[column as usize], y));
+            own + entries.map(|(x, y)| square(x, y) - square(x, 0.0)).sum::<f64>()
         }
     }
 }

@@ -51,3 +51,13 @@ fn more_neighbours_than_rows_are_refused() {
     let refused = refusal(fit("aa-knn", &["k=31"], &smooth_rows(30, 3), &Threads::one()));
     assert_eq!(refused, "k must be at most the number of training rows, 30, got 31");
 }
+
+#[test]
+fn relabelling_commutes_with_fitting() {
+    let (data, order) = (smooth_rows(80, 5), [2, 0, 1]);
+    let plain = predict(&fit("aa-knn", &[], &data, &Threads::one()).unwrap(), &data.features);
+    let other = fit("aa-knn", &[], &relabelled(&data, &order), &Threads::one()).unwrap();
+    for (plain, other) in plain.iter_rows().zip(predict(&other, &data.features).iter_rows()) {
+        assert!((0..3).all(|label| (other[label] - plain[order[label]]).abs() < 1e-6));
+    }
+}
