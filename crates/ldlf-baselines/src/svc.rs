@@ -1,8 +1,9 @@
 //! A support vector classifier of two classes: sequential minimal optimisation with second-order working sets (Fan, Chen and
 //! Lin 2005), kernel rows computed when first needed and kept within a budget.
 //!
-//! Written here because the crates at hand do not fit: linfa-svm wants dense rows and has no weights of rows, smartcore picks its
-//! working sets at random from a global generator, and bindings to LIBSVM would bring C++ and single threads.
+//! Written here because the crates at hand do not fit: linfa-svm wants the whole kernel of dense rows and has weights of
+//! classes but not of rows, smartcore trains for a number of epochs on dense rows, without weights, and bindings to
+//! LIBSVM would bring C++.
 
 use std::collections::VecDeque;
 
