@@ -21,7 +21,7 @@ ldlf_core::parameters! {
         /// Largest number of iterations of one minimisation.
         iterations: usize = 500, at_least 1;
         /// Ends a minimisation when an iteration lowers the mean loss by less than this.
-        tolerance: f64 = 1e-9, at_least 0;
+        tolerance: f64 = 1e-7, at_least 0;
         /// Pairs of steps and gradient changes that stand for the Hessian.
         memory: usize = 10, at_least 1;
         /// Iterations without improvement on rows held back before stopping; none goes on to the minimum.
@@ -70,11 +70,7 @@ impl Learner for BfgsLdl {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
-        let scaling = if p.standardise {
-            Scaling::fit(&data.features, data.weights.as_deref())
-        } else {
-            Scaling::none(data.features.cols())
-        };
+        let scaling = Scaling::choose(p.standardise, data);
         let splits = if p.l2.is_some() { Vec::new() } else { self.splits(data, context) };
         let (training, held) = split(data, p.validation, p.patience, context);
         let total = p.iterations * (1 + splits.len() * penalties().len());
@@ -160,7 +156,7 @@ impl Run<'_, '_, '_> {
     fn minimise(
         &mut self,
         objective: &mut Objective<'_>,
-        start: Vec<f64>,
+        mut start: Vec<f64>,
         l2: f64,
         tolerance: f64,
     ) -> Result<Minimum> {
@@ -170,17 +166,27 @@ impl Run<'_, '_, '_> {
             loss_tolerance: tolerance,
             gradient_tolerance: 1e-9,
         };
-        let minimum = method.minimise(
+        let centring = objective.centring();
+        centring.centre(&mut start);
+        let mut minimum = method.minimise(
             start,
-            |theta, gradient| objective.evaluate(theta, gradient),
+            |theta, gradient| {
+                let mut plain = theta.to_vec();
+                centring.restore(&mut plain);
+                let loss = objective.evaluate(&plain, gradient);
+                centring.centre_gradient(gradient);
+                loss
+            },
             |iterate| {
-                let model = self.model(iterate.point, l2);
+                let mut model = self.model(iterate.point, l2);
+                centring.restore(&mut model.theta);
                 self.progress.advance(iterate.loss, &model).unwrap_or_else(|error| {
                     self.failure = Some(error);
                     ControlFlow::Break(StopReason::Interrupted)
                 })
             },
         );
+        centring.restore(&mut minimum.point);
         match self.failure.take() {
             Some(error) => Err(error),
             None => Ok(minimum),

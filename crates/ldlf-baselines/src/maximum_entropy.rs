@@ -3,12 +3,14 @@
 //! Shapes: `theta` is `[features + 1, labels]`, one row a feature and the bias last.
 
 use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::{softmax_in_place, xlogy};
+use ldlf_core::numeric::softmax_in_place;
 use ldlf_core::parallel::chunks;
 use ldlf_core::product::{Into, View, ViewMut, product};
 use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
 
+use crate::centring::Centring;
 use crate::scaling::Scaling;
+use crate::softmax_loss::{negative_entropy, soften};
 
 /// Rows that pass through the matrix products together: as double-precision numbers they stay in the cache.
 const BLOCK: usize = 64;
@@ -35,7 +37,7 @@ impl Model for MaximumEntropy {
                 let start = (4 * part + block) * BLOCK;
                 let count = out.len() / labels;
                 let scores = &mut scores[..count * labels];
-                let scaled = self.scaled_rows(features, start, count);
+                let scaled = self.scaling.apply_rows(features, start..start + count);
                 linear_scores(&scaled, 0, &self.theta, &mut buffer, scores);
                 for (out, scores) in out.chunks_exact_mut(labels).zip(scores.chunks_exact_mut(labels)) {
                     softmax_in_place(scores);
@@ -68,10 +70,6 @@ impl MaximumEntropy {
             labels: shape.labels,
             l2: parts.detail("l2")?,
         }))
-    }
-
-    fn scaled_rows(&self, features: &Features, start: usize, count: usize) -> Features {
-        self.scaling.apply(&features.select(&(start..start + count).collect::<Vec<_>>()))
     }
 }
 
@@ -149,19 +147,51 @@ impl<'d> Objective<'d> {
                 scores: vec![0.0; BLOCK * labels],
             })
             .collect();
-        let weighted = |row: usize| {
-            let weight = f64::from(data.weight(row));
-            let entropy: f64 = data.targets.row(row).iter().map(|&d| xlogy(f64::from(d), f64::from(d))).sum();
-            (weight, weight * entropy)
-        };
-        let (total, entropy) =
-            (0..data.rows()).map(weighted).fold((0.0, 0.0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let total = (0..data.rows()).map(|row| f64::from(data.weight(row))).sum();
+        let entropy = negative_entropy(data);
         Objective { rows, data, total, entropy, l2, parts, threads: threads.clone() }
     }
 
     /// Sets the penalty.
     pub(crate) fn penalise(&mut self, l2: f64) {
         self.l2 = l2;
+    }
+
+    /// Parameters in which the minimum is easier to find.
+    pub(crate) fn centring(&self) -> Centring {
+        Centring::new(&self.rows, self.data)
+    }
+
+    /// The scaled features.
+    pub(crate) fn rows(&self) -> &Features {
+        &self.rows
+    }
+
+    /// The loss at `theta`, without penalty; writes `w_i p(y|x_i)` to `masses`, `[labels, rows]`.
+    pub(crate) fn masses(&self, theta: &[f64], masses: &mut [f64]) -> f64 {
+        let (count, labels) = (self.data.rows(), self.data.labels());
+        let ranges = self.parts.iter().map(|part| part.rows.clone()).collect();
+        let parts = self.threads.map(ranges, |range: std::ops::Range<usize>| {
+            let mut scores = vec![0.0; range.len() * labels];
+            linear_scores(&self.rows, range.start, theta, &mut Vec::new(), &mut scores);
+            let rows = range.zip(scores.chunks_exact_mut(labels));
+            let loss: f64 = rows
+                .map(|(row, scores)| {
+                    soften(scores, self.data.targets.row(row), f64::from(self.data.weight(row)))
+                })
+                .sum();
+            (loss, scores)
+        });
+        let mut loss = self.entropy;
+        let mut row = 0;
+        for (part, scores) in parts {
+            loss += part;
+            for scores in scores.chunks_exact(labels) {
+                scores.iter().enumerate().for_each(|(label, &mass)| masses[label * count + row] = mass);
+                row += 1;
+            }
+        }
+        loss / self.total
     }
 
     /// The loss at `theta`; writes its gradient.
@@ -196,8 +226,12 @@ impl Part {
             linear_scores(rows, start, theta, &mut self.buffer, scores);
             let (slopes, bias) = self.gradient.split_at_mut(columns * labels);
             for (row, scores) in (start..).zip(scores.chunks_exact_mut(labels)) {
-                self.loss += residuals(scores, data.targets.row(row), f64::from(data.weight(row)));
-                bias.iter_mut().zip(&*scores).for_each(|(b, r)| *b += r);
+                let (target, weight) = (data.targets.row(row), f64::from(data.weight(row)));
+                self.loss += soften(scores, target, weight);
+                for ((residual, bias), &d) in scores.iter_mut().zip(&mut *bias).zip(target) {
+                    *residual -= weight * f64::from(d);
+                    *bias += *residual;
+                }
             }
             match rows {
                 Features::Dense(_) => product(
@@ -218,24 +252,4 @@ impl Part {
             }
         }
     }
-}
-
-/// Turns the scores of one row into `w (p - d)` and returns `-w sum_y d_y ln p_y`.
-fn residuals(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
-    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut sum, mut mass, mut dot) = (0.0, 0.0, 0.0);
-    for (s, &d) in scores.iter_mut().zip(target) {
-        let d = f64::from(d);
-        let shifted = *s - largest;
-        mass += d;
-        dot += d * shifted;
-        *s = shifted.exp();
-        sum += *s;
-    }
-    // A target's sum is 1 up to the rounding of single precision; the gradient keeps that rounding exact.
-    let share = weight * mass / sum;
-    for (s, &d) in scores.iter_mut().zip(target) {
-        *s = share * *s - weight * f64::from(d);
-    }
-    weight * (mass * sum.ln() - dot)
 }

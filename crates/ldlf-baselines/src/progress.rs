@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
 use ldlf_core::learner::Summary;
-use ldlf_core::numeric::xlogy;
+use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::{
     Dataset, Features, FitContext, FitEvent, InProgress, Model, Prediction, Result, StopReason, Threads,
 };
@@ -28,18 +28,7 @@ pub(crate) fn split(
 /// The mean K-L divergence of a model on some rows, each counting by its weight.
 pub(crate) fn mean_kl(model: &dyn Model, data: &Dataset, threads: &Threads) -> Result<f64> {
     let predicted = model.predict(&data.features, threads)?.into_distributions()?;
-    let (mut sum, mut total) = (0.0, 0.0);
-    for (row, (target, p)) in data.targets.iter_rows().zip(predicted.iter_rows()).enumerate() {
-        let weight = f64::from(data.weight(row));
-        let kl: f64 = target
-            .iter()
-            .zip(p)
-            .map(|(&d, &p)| xlogy(f64::from(d), f64::from(d)) - xlogy(f64::from(d), f64::from(p)))
-            .sum();
-        sum += weight * kl;
-        total += weight;
-    }
-    Ok(if total > 0.0 { sum / total } else { 0.0 })
+    Ok(mean_over_rows(&KL, &data.targets, &predicted, data.weights.as_deref()))
 }
 
 /// Follows a fit from iteration to iteration.

@@ -1,7 +1,9 @@
 //! Columns brought to a common scale inside a model, so that a raw table is a usable input for every rival.
 
+use std::ops::Range;
+
 use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::{Error, Features, Matrix, Result};
+use ldlf_core::{Csr, Dataset, Error, Features, Matrix, Result};
 
 /// `x_k -> (x_k - shift_k) factor_k`. Dense columns get mean 0 and deviation 1; sparse columns keep their zeros and get
 /// deviation 1 (`shift = 0`). A constant column becomes 0: it says nothing that a bias does not.
@@ -54,6 +56,14 @@ impl Scaling {
         Scaling { shift, factor }
     }
 
+    /// The scaling of a learner that may be told to leave the features as they are.
+    pub fn choose(standardise: bool, data: &Dataset) -> Self {
+        match standardise {
+            true => Scaling::fit(&data.features, data.weights.as_deref()),
+            false => Scaling::none(data.features.cols()),
+        }
+    }
+
     /// The number of columns.
     pub fn columns(&self) -> usize {
         self.factor.len()
@@ -71,30 +81,32 @@ impl Scaling {
 
     /// The scaled features. Sparse rows stay sparse unless the scaling was fitted on dense ones (whose zeros move).
     pub fn apply(&self, features: &Features) -> Features {
-        let moves = self.shift.iter().any(|&s| s != 0.0);
+        self.apply_rows(features, 0..features.rows())
+    }
+
+    /// The scaled features of some rows.
+    pub fn apply_rows(&self, features: &Features, rows: Range<usize>) -> Features {
         match features {
-            Features::Sparse(m) if !moves => {
-                let (indptr, indices, values) = m.parts();
-                let values =
-                    indices.iter().zip(values).map(|(&column, x)| x * self.factor[column as usize]).collect();
-                let scaled = ldlf_core::Csr::new(m.cols(), indptr.to_vec(), indices.to_vec(), values);
-                Features::Sparse(scaled.expect("the pattern is that of the input"))
+            Features::Sparse(m) if self.shift.iter().all(|&s| s == 0.0) => {
+                let mut scaled = Csr::with_columns(m.cols());
+                for row in rows {
+                    let (columns, values) = m.row(row);
+                    scaled
+                        .push_row(columns.iter().zip(values).map(|(&c, x)| (c, x * self.factor[c as usize])));
+                }
+                Features::Sparse(scaled)
             }
             _ => {
-                let mut out = Matrix::zeros(features.rows(), features.cols());
-                for row in 0..features.rows() {
-                    self.apply_row(features, row, out.row_mut(row));
+                let mut out = Matrix::zeros(rows.len(), features.cols());
+                for (row, from) in rows.enumerate() {
+                    let out = out.row_mut(row);
+                    features.copy_row_into(from, out);
+                    for ((x, shift), factor) in out.iter_mut().zip(&self.shift).zip(&self.factor) {
+                        *x = (*x - shift) * factor;
+                    }
                 }
                 Features::Dense(out)
             }
-        }
-    }
-
-    /// Writes one scaled row into `out`, zeros included.
-    pub fn apply_row(&self, features: &Features, row: usize, out: &mut [f32]) {
-        features.copy_row_into(row, out);
-        for ((x, shift), factor) in out.iter_mut().zip(&self.shift).zip(&self.factor) {
-            *x = (*x - shift) * factor;
         }
     }
 
@@ -118,7 +130,6 @@ impl Scaling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldlf_core::Csr;
 
     #[test]
     fn dense_columns_get_mean_0_and_deviation_1_and_constant_ones_become_0() {

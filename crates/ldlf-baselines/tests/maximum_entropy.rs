@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 
 use common::{copied, entry, fit, gap, learner, predict, thin, waves};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::{Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
+use ldlf_core::{Csr, Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
+use proptest::prelude::*;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -41,14 +42,58 @@ fn bfgs_reaches_the_optimum_of_scipy_with_and_without_a_penalty() {
 }
 
 #[test]
-fn bfgs_gives_a_weighted_row_the_say_of_its_copies() {
+fn a_weighted_row_has_the_say_of_its_copies() {
     let data = waves(30, 4, 3);
     let times: Vec<usize> = (0..30).map(|row| row % 4).collect();
     let weighted = data.clone().with_weights(times.iter().map(|&n| n as f32).collect()).unwrap();
-    let settings = ["l2=0.5", "tolerance=0"];
-    let one = predict(&*fit("bfgs-ldl", &settings, &weighted).model, &data.features);
-    let other = predict(&*fit("bfgs-ldl", &settings, &copied(&data, &times)).model, &data.features);
-    assert!(gap(&one, &other) < 1e-5);
+    let learners = [("bfgs-ldl", ["l2=0.5", "tolerance=0"]), ("iis-ldl", ["patience=none", "iterations=20"])];
+    for (name, settings) in learners {
+        let one = predict(&*fit(name, &settings, &weighted).model, &data.features);
+        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, &data.features);
+        assert!(gap(&one, &other) < 1e-5, "{name}");
+    }
+}
+
+#[test]
+fn iis_reaches_the_optimum_of_bfgs() {
+    let data = waves(40, 3, 3);
+    let iis = fit("iis-ldl", &["patience=none", "tolerance=0", "iterations=3000"], &data);
+    let bfgs = fit("bfgs-ldl", &["l2=0", "tolerance=0"], &data);
+    let (iis_loss, bfgs_loss) = (iis.summary.loss.unwrap(), bfgs.summary.loss.unwrap());
+    assert!((iis_loss - bfgs_loss).abs() < 1e-6, "{iis_loss} {bfgs_loss}");
+    assert!(gap(&predict(&*iis.model, &data.features), &predict(&*bfgs.model, &data.features)) < 1e-3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn iis_lowers_the_loss_at_every_iteration(
+        rows in 2usize..30,
+        features in 1usize..8,
+        labels in 2usize..5,
+        scale in -3i32..4,
+        sparse in any::<bool>(),
+    ) {
+        let mut data = waves(rows, features, labels);
+        let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
+        values.as_mut_slice().iter_mut().for_each(|v| *v *= 10f32.powi(scale));
+        if sparse {
+            data = thin(&data).1;
+        }
+        let mut watcher = ();
+        let mut context = FitContext::new(0, Threads::one(), &mut watcher);
+        let settings = ["patience=none", "tolerance=0", "iterations=40", "standardise=false"];
+        learner("iis-ldl", &settings).fit(&data, &mut context).unwrap();
+        let losses: Vec<f64> = context
+            .history
+            .iter()
+            .map(|event| match event {
+                FitEvent::Iteration { loss, .. } => loss.unwrap(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        prop_assert!(losses.windows(2).all(|w| w[1] <= w[0] + 1e-12), "{losses:?}");
+    }
 }
 
 #[test]
@@ -84,6 +129,21 @@ fn sparse_rows_give_the_same_model_as_the_same_rows_dense() {
         gap(&expected, &predict(&*from_sparse.model, &dense.features)) < 1e-5,
         "sparse model, dense rows"
     );
+}
+
+#[test]
+fn sparse_rows_take_as_few_iterations_as_dense_ones() {
+    // Columns far from zero: centred when dense, and as if centred when sparse.
+    let mut data = waves(80, 6, 3);
+    let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
+    values.as_mut_slice().iter_mut().for_each(|v| *v += 5.0);
+    let mut rows = Csr::with_columns(6);
+    values.iter_rows().for_each(|row| rows.push_row((0..).zip(row.iter().copied())));
+    let mut sparse = data.clone();
+    sparse.features = Features::Sparse(rows);
+    let settings = ["l2=1", "tolerance=1e-8"];
+    let [dense, sparse] = [&data, &sparse].map(|data| fit("bfgs-ldl", &settings, data).summary.iterations);
+    assert!(sparse <= dense + 2, "{sparse} and {dense} iterations");
 }
 
 #[test]
@@ -127,7 +187,7 @@ fn patience_keeps_the_iteration_that_was_best_on_the_rows_held_back() {
 #[test]
 fn an_interrupted_fit_keeps_what_it_has() {
     let data = waves(100, 5, 3);
-    for name in ["bfgs-ldl"] {
+    for name in ["bfgs-ldl", "iis-ldl"] {
         for stop_at in [1, 4] {
             let mut seen = 0;
             let mut observer = |event: &FitEvent, _: &dyn InProgress| {
@@ -154,7 +214,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
 #[test]
 fn a_stored_model_predicts_the_same_and_a_damaged_one_is_refused() {
     let data = waves(40, 5, 3);
-    for name in ["bfgs-ldl"] {
+    for name in ["bfgs-ldl", "iis-ldl"] {
         let fitted = fit(name, &[], &data);
         let mut parts = Parts::new();
         fitted.model.store(&mut parts);
@@ -174,7 +234,7 @@ fn one_row_one_label_and_constant_columns_are_no_obstacle() {
         let mut data = waves(rows, 2, labels);
         let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
         (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
-        for name in ["bfgs-ldl"] {
+        for name in ["bfgs-ldl", "iis-ldl"] {
             let p = predict(&*fit(name, &[], &data).model, &data.features);
             assert!(p.iter_rows().all(|row| ldlf_core::numeric::on_simplex(row, 1e-5)), "{name} {rows}");
         }

@@ -25,7 +25,7 @@ pub trait Real:
     fn of(x: f64) -> Self;
     /// The same number in double precision.
     fn as_f64(self) -> f64;
-    /// The larger of two numbers.
+    /// The larger of two numbers; what is not a number stays so.
     fn larger(self, other: Self) -> Self;
 }
 
@@ -44,7 +44,7 @@ macro_rules! real {
             }
             #[inline(always)]
             fn larger(self, other: Self) -> Self {
-                if self > other { self } else { other }
+                if self < other { other } else { self }
             }
         }
     )* };
@@ -71,6 +71,31 @@ impl<'a, T> View<'a, T> {
     pub fn strided(data: &'a [T], rows: usize, cols: usize, row_stride: usize, col_stride: usize) -> Self {
         assert!(fits(data.len(), rows, cols, row_stride, col_stride), "a view must lie within its slice");
         View { data, rows, cols, row_stride, col_stride }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// One entry.
+    #[inline(always)]
+    pub fn at(&self, row: usize, col: usize) -> T
+    where
+        T: Copy,
+    {
+        self.data[row * self.row_stride + col * self.col_stride]
+    }
+
+    /// One row as a slice, where its entries are neighbours.
+    #[inline(always)]
+    pub fn row_slice(&self, row: usize) -> Option<&'a [T]> {
+        (self.col_stride == 1).then(|| &self.data[row * self.row_stride..row * self.row_stride + self.cols])
     }
 
     /// Rows and columns exchanged, without moving anything.

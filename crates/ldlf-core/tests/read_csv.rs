@@ -130,6 +130,11 @@ fn a_call_without_labels_or_with_two_roles_for_a_column_is_a_usage_error() {
     let options = ReadOptions { features: vec!["r".into()], ..labels(&["r"]) };
     let expected = "the column \"r\" is named by both --labels and --features";
     assert_eq!(refusal("a,r\n1,1\n", &options), (expected.to_string(), 2));
+    let spread = Some(Spread::Gaussian { sigma: 1.0 });
+    let options = ReadOptions { label_column: Some("age".into()), spread, ..labels(&["r"]) };
+    let expected =
+        "the targets come from --labels, or from --label-column with --sigma; leave one of them out";
+    assert_eq!(refusal("a,r,age\n1,1,1\n", &options), (expected.to_string(), 2));
 }
 
 #[test]
@@ -245,16 +250,41 @@ fn a_stream_for_a_model_without_names_takes_the_numeric_columns_that_are_no_labe
     assert!(error.ends_with("new.csv: 2 features where the model expects 5"), "{error}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_streamed_as_it_comes_and_refused_where_a_file_is_needed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let send = |content: &'static str| {
+        let path = path.clone();
+        std::thread::spawn(move || std::fs::write(path, content))
+    };
+    let writer = send("a\n1\n2\n");
+    let mut rows = stream(&path, Some(Format::Csv), &Schema::default(), 1).unwrap();
+    assert_eq!(dense(&rows.next_block(9).unwrap().unwrap()), [1.0, 2.0]);
+    assert!(rows.next_block(9).unwrap().is_none());
+    writer.join().unwrap().unwrap();
+    // Nothing may be read from this one, so the writer's result does not matter.
+    let writer = send("PK");
+    let error = stream(&path, Some(Format::Npz), &Schema::default(), 1).err().unwrap();
+    assert!(error.to_string().ends_with("pipe: npz files are not read from a pipe; save it to a file first"));
+    let _ = writer.join();
+}
+
 #[test]
 fn a_fold_file_holds_one_integer_for_each_row() {
-    let (_folder, path) = file("folds.txt", "0\n2\n1\n");
-    assert_eq!(read_fold_file(&path, 3).unwrap(), [0, 2, 1]);
+    let (_folder, path) = file("folds.txt", "0\n1\n1\n");
+    assert_eq!(read_fold_file(&path, 3).unwrap(), [0, 1, 1]);
     let message = |rows| read_fold_file(&path, rows).unwrap_err().to_string();
     assert!(message(4).ends_with("folds.txt: 3 lines for 4 rows of data"));
     assert!(message(2).ends_with("folds.txt: more than the 2 lines that the data has rows"));
-    let (_folder, path) = file("folds.txt", "0\n-1\n");
-    let error = read_fold_file(&path, 2).unwrap_err().to_string();
-    assert!(error.ends_with("folds.txt line 2: \"-1\" is not a fold number (one integer a line, from 0)"));
+    for bad in ["-1", "x", "1.5", "", "99999999999"] {
+        let (_folder, path) = file("folds.txt", format!("0\n{bad}\n"));
+        let error = read_fold_file(&path, 2).unwrap_err().to_string();
+        let expected = format!("folds.txt line 2: {bad:?} is not a fold number (one integer a line, from 0)");
+        assert!(error.ends_with(&expected), "{error}");
+    }
 }
 
 proptest! {

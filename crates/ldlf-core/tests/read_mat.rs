@@ -77,6 +77,20 @@ impl Writer {
         let sizes = [rows as u32, (columns.len() / rows.max(1)) as u32];
         self.variable(name, 6, sizes, &[self.doubles(columns)])
     }
+
+    /// The same matrix as only the entries that differ from zero.
+    fn sparse(self, name: &str, rows: usize, columns: &[f64]) -> Vec<u8> {
+        let (mut places, mut starts, mut values) = (Vec::new(), vec![0], Vec::new());
+        for column in columns.chunks(rows) {
+            for (row, &value) in column.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                places.push(row as u32);
+                values.push(value);
+            }
+            starts.push(places.len() as u32);
+        }
+        let sizes = [rows as u32, (columns.len() / rows) as u32];
+        self.variable(name, 5, sizes, &[self.words(&places), self.words(&starts), self.doubles(&values)])
+    }
 }
 
 fn load(bytes: &[u8], options: &ReadOptions) -> Result<Loaded> {
@@ -223,7 +237,7 @@ fn files_that_are_something_else_are_refused_with_the_remedy() {
     let ignore = ReadOptions { ignore: vec!["id".into()], ..none };
     assert_eq!(
         refusal(&bytes, &ignore),
-        "small.mat: --ignore needs columns with names, which Mat files do not have"
+        "small.mat: --ignore needs columns with names, which mat files do not have"
     );
 }
 
@@ -245,6 +259,11 @@ fn sizes_that_the_file_does_not_hold_are_errors_and_reserve_nothing() {
         assert_eq!(
             refusal(&w.file(&[negative, labels.clone()]), &none),
             "small.mat: the file is damaged (the size of \"features\")"
+        );
+        let empty = w.variable("features", 6, [i32::MAX as u32, 0], &[w.doubles(&[])]);
+        assert_eq!(
+            refusal(&w.file(&[empty, labels.clone()]), &none),
+            "small.mat: \"features\" has no columns"
         );
         let parts = [w.words(&[0]), w.words(&[0, 1]), w.doubles(&[5.0])];
         let tall = w.variable("features", 5, [i32::MAX as u32, 1], &parts);
@@ -302,15 +321,19 @@ proptest! {
             prop_oneof![4 => Just(0.0f32), 1 => -9f32..9.0], 12), 1..6),
         big_endian: bool,
         compressed: bool,
+        stored_sparse: bool,
     ) {
         let w = Writer { big_endian, compressed };
         let values: Vec<f64> = columns.iter().flat_map(|c| c[..rows].iter().map(|&v| f64::from(v))).collect();
-        let bytes = w.file(&[w.matrix("features", rows, &values), w.matrix("labels", rows, &vec![1.0; rows])]);
+        let features =
+            if stored_sparse { w.sparse("features", rows, &values) } else { w.matrix("features", rows, &values) };
+        let bytes = w.file(&[features, w.matrix("labels", rows, &vec![1.0; rows])]);
         let data = load(&bytes, &ReadOptions::default()).unwrap().dataset;
         let expected: Vec<f32> = (0..rows).flat_map(|r| columns.iter().map(move |c| c[r])).collect();
         prop_assert_eq!(dense(&data.features), expected);
         let stored = values.iter().filter(|v| **v != 0.0).count();
-        prop_assert_eq!(matches!(data.features, Features::Sparse(_)), stored * 4 < values.len());
+        let sparse = stored_sparse || stored * 4 < values.len();
+        prop_assert_eq!(matches!(data.features, Features::Sparse(_)), sparse);
     }
 }
 

@@ -1,5 +1,8 @@
-//! Minimising a smooth function: what learners share when they have a loss and its gradient.
+//! Optimisers that learners share.
 
 pub mod lbfgs;
+pub mod rprop;
+pub mod step;
 
 pub use lbfgs::{Iterate, Lbfgs, Minimum};
+pub use rprop::Rprop;

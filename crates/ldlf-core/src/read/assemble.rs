@@ -77,12 +77,14 @@ impl Parts {
             fits("single labels", singles.len())?;
         }
 
+        let from_file = self.label_values.filter(|values| {
+            let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
+            labels.is_none_or(|labels| labels == values.len()) && check_label_values(values).is_ok()
+        });
         let mut notices = Vec::new();
         let (targets, label_values, label_names) = match (self.targets, &singles, &options.spread) {
-            (targets, Some(singles), Some(spread)) => {
-                let labels = targets.map(|(targets, _)| targets.cols());
+            (_, Some(singles), Some(spread)) => {
                 let given = options.label_values.clone();
-                let from_file = self.label_values.filter(|values| Some(values.len()) == labels);
                 let values = match given.or(from_file) {
                     Some(values) => values,
                     None => implied_label_values(singles).map_err(|e| Error::data(format!("{file}: {e}")))?,
@@ -105,9 +107,6 @@ impl Parts {
                         targets.cols()
                     )));
                 }
-                let from_file = self
-                    .label_values
-                    .filter(|values| values.len() == targets.cols() && check_label_values(values).is_ok());
                 (targets, options.label_values.clone().or(from_file), self.label_names)
             }
             (None, Some(_), None) => return Err(needs_spread(&file)),

@@ -38,7 +38,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     } else if options.label_column.is_none() {
         return Err(found.missing("labels"));
     }
-    parts.label_values = found.vectors.get(LABEL_VALUES).cloned();
+    parts.label_values = parts.targets.as_ref().and_then(|_| found.vectors.get(LABEL_VALUES).cloned());
     parts.singles = options.label_column.as_ref().map(|name| found.finite(name)).transpose()?;
     parts.weights = options.sample_weights.as_ref().map(|name| found.finite(name)).transpose()?;
     let split = options.split_column.as_ref().map(|name| found.finite(name)).transpose()?;
@@ -52,7 +52,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
 pub(super) fn stream(source: Source, features: usize) -> Result<Box<dyn RowStream>> {
     let mut found = Variables::read(source, Wanted { labels: false, vectors: Vec::new() })?;
     let matrix = found.take_features()?;
-    InMemory::new(&found.file, matrix, features)
+    InMemory::cut(&found.file, matrix, features)
 }
 
 /// The variables to read besides `features`.
@@ -138,6 +138,7 @@ impl Variables {
         let mut bytes = Bytes { file: &file, reader: &mut reader, big_endian };
         let Some(header) = bytes.variable_header()? else { return Ok(()) };
         self.names.push(header.name.clone());
+        let is_vector = header.rows == 1 || header.cols == 1;
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
         if is("features") {
             if self.features.is_some() {
@@ -154,21 +155,15 @@ impl Variables {
             }
             let values = bytes.all_numbers(&header)?;
             self.labels = Some(ColumnMajor { rows: header.rows, cols: header.cols, values });
-        } else if let Some(name) = wanted.vectors.iter().find(|name| is(name)) {
-            if header.rows == 1 || header.cols == 1 {
-                let values = bytes.all_numbers(&header)?;
-                self.vectors.insert(name.clone(), values);
-            }
+        } else if let Some(name) = wanted.vectors.iter().find(|name| is(name) && is_vector) {
+            let values = bytes.all_numbers(&header)?;
+            self.vectors.insert(name.clone(), values);
         }
         Ok(())
     }
 
     fn take_features(&mut self) -> Result<Features> {
-        let features = self.features.take().ok_or_else(|| self.missing("features"))?;
-        if features.cols() == 0 {
-            return Err(Error::data(format!("{}: \"features\" has no columns", self.file)));
-        }
-        Ok(features)
+        self.features.take().ok_or_else(|| self.missing("features"))
     }
 
     fn missing(&self, name: &str) -> Error {
@@ -350,6 +345,9 @@ impl<R: Read> Bytes<'_, R> {
         }
         if header.complex {
             return Err(Error::data(format!("{}: {name:?} holds complex numbers", self.file)));
+        }
+        if *cols == 0 {
+            return Err(Error::data(format!("{}: {name:?} has no columns", self.file)));
         }
         if rows.checked_mul(*cols).is_none() {
             return Err(Error::data(format!("{}: {name:?} of {rows} x {cols} is too large", self.file)));

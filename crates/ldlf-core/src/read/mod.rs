@@ -14,6 +14,7 @@
 //! **Density.** A matrix that a file stores dense is kept sparse while fewer than one in four of its entries differ from
 //! zero, and dense `f32` from there on. What a file stores sparse stays sparse.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -26,6 +27,7 @@ mod assemble;
 pub mod csv;
 mod gather;
 pub mod mat;
+mod npy;
 pub mod npz;
 mod numbers;
 #[cfg(feature = "parquet")]
@@ -62,6 +64,19 @@ impl Format {
     /// ```
     pub fn from_path(path: &Path) -> Option<Self> {
         path.extension()?.to_str()?.parse().ok()
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Mat => "mat",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Parquet => "parquet",
+            Format::Npz => "npz",
+            Format::Svm => "svm",
+        })
     }
 }
 
@@ -178,7 +193,7 @@ pub fn read_fold_file(path: &Path, rows: usize) -> Result<Vec<usize>> {
     let mut folds = Vec::new();
     for (line, text) in BufReader::new(source.into_reader()).lines().enumerate() {
         let text = text.map_err(|e| read_error(&file, e))?;
-        let fold = text.trim().parse().map_err(|_| {
+        let fold = text.trim().parse().ok().filter(|&fold| fold < rows.max(1)).ok_or_else(|| {
             Error::data(format!(
                 "{file} line {}: {:?} is not a fold number (one integer a line, from 0)",
                 line + 1,
@@ -249,7 +264,7 @@ impl Source {
         match self.handle {
             Some(handle) if handle.metadata().is_ok_and(|m| m.is_file()) => Ok(handle),
             _ => Err(Error::usage(format!(
-                "{}: {:?} files are not read from a pipe; save it to a file first",
+                "{}: {} files are not read from a pipe; save it to a file first",
                 self.file, self.format
             ))),
         }
@@ -271,7 +286,7 @@ fn refuse_ignore(source: &Source, options: &ReadOptions) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{}: --ignore needs columns with names, which {:?} files do not have",
+        "{}: --ignore needs columns with names, which {} files do not have",
         source.file, source.format
     )))
 }
@@ -283,7 +298,7 @@ struct InMemory {
 }
 
 impl InMemory {
-    fn new(file: &str, features: Features, expected: usize) -> Result<Box<dyn RowStream>> {
+    fn cut(file: &str, features: Features, expected: usize) -> Result<Box<dyn RowStream>> {
         check_feature_count(file, features.cols(), expected)?;
         Ok(Box::new(InMemory { features, next: 0 }))
     }

@@ -2,7 +2,8 @@
 //!
 //! Arrays are of any integer, boolean or 32/64-bit float type, either byte order, C or Fortran order. Sparse features
 //! are the four arrays of a SciPy CSR matrix: `features_data`, `features_indices`, `features_indptr` and `features_shape`
-//! (or the plain names that `scipy.sparse.save_npz` writes). The vector `label_values` gives the labels' numbers.
+//! (or the plain names that `scipy.sparse.save_npz` writes). The vectors `label_values` and
+//! `label_names` give the labels' numbers and names.
 //! What a header promises is never reserved: memory grows with the bytes that arrive.
 
 use std::fs::File;
@@ -12,8 +13,9 @@ use flate2::read::DeflateDecoder;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::assemble::{Parts, groups_of};
+use super::assemble::{Groups, Parts};
 use super::gather::{ColumnGatherer, RowGatherer, check_columns, single_precision};
+use super::npy::{ArrayHeader, Items};
 use super::numbers::{Numbers, Storage};
 use super::roles::listed;
 use super::{
@@ -41,10 +43,16 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     parts.label_values = archive.vector("label_values")?;
     parts.singles = options.label_column.as_ref().map(|name| archive.finite(name)).transpose()?;
     parts.weights = options.sample_weights.as_ref().map(|name| archive.finite(name)).transpose()?;
-    let split = options.split_column.as_ref().map(|name| archive.finite(name)).transpose()?;
-    parts.split = split.map(|values| values.iter().map(f64::to_string).collect());
-    parts.groups =
-        options.group.as_ref().map(|name| archive.finite(name)).transpose()?.map(|v| groups_of(&v));
+    parts.split = options.split_column.as_ref().map(|name| archive.texts(name)).transpose()?;
+    if let Some(name) = &options.group {
+        let mut groups = Groups::default();
+        archive.texts(name)?.iter().for_each(|text| groups.push(text));
+        parts.groups = Some(groups.numbers);
+    }
+    if archive.has("label_names") {
+        let names = archive.texts("label_names")?;
+        parts.label_names = parts.targets.as_ref().filter(|(t, _)| t.cols() == names.len()).map(|_| names);
+    }
     parts.name_columns(options)?;
     parts.assemble(options)
 }
@@ -54,14 +62,15 @@ pub(super) fn stream(source: Source, features: usize) -> Result<Box<dyn RowStrea
     let mut archive = Archive::open(source)?;
     let Some(header) = archive.header("features")?.filter(|header| !header.fortran) else {
         let whole = archive.features()?;
-        return InMemory::new(&archive.file, whole, features);
+        return InMemory::cut(&archive.file, whole, features);
     };
     let (rows, cols) = header.rows_and_columns(&archive.file, "features")?;
     check_feature_count(&archive.file, cols, features)?;
     let file = archive.file.clone();
     let mut reader = archive.into_member("features")?;
     ArrayHeader::read(&file, "features", &mut reader)?;
-    let numbers = Numbers::new(reader, header.storage, header.big_endian, header.count);
+    let storage = header.storage(&file, "features")?;
+    let numbers = Numbers::new(reader, storage, header.big_endian, header.count);
     Ok(Box::new(ArrayRows { file, numbers, rows, cols, given: 0, sparse: None }))
 }
 
@@ -148,7 +157,7 @@ impl Archive {
         let file = &self.file;
         let mut member = self.zip.by_name(&format!("{name}.npy")).map_err(|e| zip_error(file, e))?;
         let header = ArrayHeader::read(file, name, &mut member)?;
-        let (storage, big_endian) = (header.storage, header.big_endian);
+        let (storage, big_endian) = (header.storage(file, name)?, header.big_endian);
         let result = visit(
             file,
             &header,
@@ -204,6 +213,27 @@ impl Archive {
                 values[row]
             ))),
         }
+    }
+
+    /// A vector of texts, or of numbers as text.
+    fn texts(&mut self, name: &str) -> Result<Vec<String>> {
+        if !self.has(name) {
+            return Err(self.missing(name));
+        }
+        let file = &self.file;
+        let mut member = self.zip.by_name(&format!("{name}.npy")).map_err(|e| zip_error(file, e))?;
+        let header = ArrayHeader::read(file, name, &mut member)?;
+        let Items::Texts(width) = header.items else {
+            drop(member);
+            return Ok(self.finite(name)?.iter().map(f64::to_string).collect());
+        };
+        let count = header.count.saturating_mul(width as u64);
+        let characters = Numbers::new(&mut member, Storage::U32, header.big_endian, count).rest();
+        let characters = characters.map_err(|e| read_error(file, e))?;
+        let text = |cell: &[f64]| {
+            cell.iter().filter_map(|&c| char::from_u32(c as u32)).filter(|&c| c != '\0').collect()
+        };
+        Ok(characters.chunks(width.max(1)).map(text).collect())
     }
 
     fn features(&mut self) -> Result<Features> {
@@ -300,87 +330,6 @@ impl Archive {
             other => {
                 Err(Error::data(format!("{file}: {name:?} is compressed by {other}, which is not read")))
             }
-        }
-    }
-}
-
-/// What stands before the numbers of a `.npy` array.
-#[derive(Clone)]
-struct ArrayHeader {
-    storage: Storage,
-    big_endian: bool,
-    fortran: bool,
-    shape: Vec<usize>,
-    /// The number of numbers.
-    count: u64,
-}
-
-impl ArrayHeader {
-    fn read(file: &str, name: &str, reader: &mut impl Read) -> Result<Self> {
-        let mut exact = |length: usize| -> Result<Vec<u8>> {
-            let mut bytes = vec![0u8; length];
-            reader.read_exact(&mut bytes).map_err(|e| read_error(file, e))?;
-            Ok(bytes)
-        };
-        let odd = |reason: &str| Error::data(format!("{file}: {name:?} is not a NumPy array ({reason})"));
-        let start = exact(8)?;
-        if !start.starts_with(b"\x93NUMPY") {
-            return Err(odd("its first bytes"));
-        }
-        let length = if start[6] == 1 { exact(2)? } else { exact(4)? };
-        let length = length.iter().rev().fold(0usize, |sum, &byte| sum << 8 | usize::from(byte));
-        if length > 1 << 16 {
-            return Err(odd("a header that is too long"));
-        }
-        let text = String::from_utf8(exact(length)?).map_err(|_| odd("its header"))?;
-        let after = |key: &str| text.split_once(key).map(|(_, rest)| rest.trim_start());
-        let descr =
-            after("'descr':").and_then(|rest| rest.strip_prefix('\'')).and_then(|r| r.split('\'').next());
-        let fortran = after("'fortran_order':").map(|rest| rest.starts_with("True"));
-        let shape =
-            after("'shape':").and_then(|rest| rest.strip_prefix('(')).and_then(|r| r.split(')').next());
-        let (Some(fortran), Some(shape)) = (fortran, shape) else { return Err(odd("its header")) };
-        let shape: Option<Vec<usize>> = shape
-            .split(',')
-            .map(str::trim)
-            .filter(|size| !size.is_empty())
-            .map(|size| size.parse().ok())
-            .collect();
-        let shape = shape.ok_or_else(|| odd("its shape"))?;
-        let count = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-        let count = count.ok_or_else(|| odd("its shape is too large"))?;
-        let descr = descr.unwrap_or("a structure");
-        let storage = match descr.trim_start_matches(['<', '>', '|', '=']) {
-            "i1" => Storage::I8,
-            "u1" | "b1" => Storage::U8,
-            "i2" => Storage::I16,
-            "u2" => Storage::U16,
-            "i4" => Storage::I32,
-            "u4" => Storage::U32,
-            "i8" => Storage::I64,
-            "u8" => Storage::U64,
-            "f4" => Storage::F32,
-            "f8" => Storage::F64,
-            _ => {
-                return Err(Error::data(format!(
-                    "{file}: {name:?} holds {descr:?}, which is not read; save it as float32"
-                )));
-            }
-        };
-        Ok(ArrayHeader { storage, big_endian: descr.starts_with('>'), fortran, shape, count: count as u64 })
-    }
-
-    fn rows_and_columns(&self, file: &str, name: &str) -> Result<(usize, usize)> {
-        match self.shape[..] {
-            [_, 0] => Err(Error::data(format!("{file}: {name:?} has no columns"))),
-            [rows, cols] => {
-                check_columns(cols)?;
-                Ok((rows, cols))
-            }
-            _ => Err(Error::data(format!(
-                "{file}: {name:?} has {} dimensions where rows and columns are expected",
-                self.shape.len()
-            ))),
         }
     }
 }

@@ -9,8 +9,8 @@ use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatc
 use ::parquet::errors::ParquetError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
@@ -115,6 +115,9 @@ impl Batches {
             DataType::UInt64 => all!(UInt64Type),
             DataType::Float32 => all!(Float32Type),
             DataType::Float64 => all!(Float64Type),
+            DataType::Float16 => {
+                array.as_primitive::<Float16Type>().values().iter().map(|v| v.to_f64()).collect()
+            }
             DataType::Boolean => {
                 let flags = array.as_boolean();
                 (0..flags.len()).map(|row| f64::from(u8::from(flags.value(row)))).collect()
@@ -141,13 +144,15 @@ impl Batches {
     fn texts(&self, batch: &RecordBatch, column: usize) -> Result<Vec<String>> {
         let array = self.array(batch, column);
         self.check_present(array, column)?;
-        match array.data_type() {
-            DataType::Utf8 => Ok(array.as_string::<i32>().iter().flatten().map(str::to_string).collect()),
-            DataType::LargeUtf8 => {
-                Ok(array.as_string::<i64>().iter().flatten().map(str::to_string).collect())
+        if let (Some(categories), false) = (array.as_any_dictionary_opt(), array.is_empty()) {
+            let texts = plain_texts(categories.values().as_ref());
+            if let Some(texts) = texts {
+                return Ok(categories.normalized_keys().into_iter().map(|key| texts[key].clone()).collect());
             }
-            DataType::Utf8View => Ok(array.as_string_view().iter().flatten().map(str::to_string).collect()),
-            _ => Ok(self.numbers(batch, column)?.iter().map(f64::to_string).collect()),
+        }
+        match plain_texts(array) {
+            Some(texts) => Ok(texts),
+            None => Ok(self.numbers(batch, column)?.iter().map(f64::to_string).collect()),
         }
     }
 
@@ -266,6 +271,19 @@ impl RowStream for ColumnStream {
 
     fn total_rows(&self) -> Option<usize> {
         Some(self.rows)
+    }
+}
+
+/// The values of an array of text, if it is one.
+fn plain_texts(array: &dyn Array) -> Option<Vec<String>> {
+    fn all<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<Vec<String>> {
+        Some(texts.map(|text| text.unwrap_or_default().to_string()).collect())
+    }
+    match array.data_type() {
+        DataType::Utf8 => all(array.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => all(array.as_string::<i64>().iter()),
+        DataType::Utf8View => all(array.as_string_view().iter()),
+        _ => None,
     }
 }
 

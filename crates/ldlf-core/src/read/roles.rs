@@ -44,6 +44,11 @@ impl Roles {
                 listed(header)
             )));
         }
+        if !labels.is_empty() && single.is_some() && options.spread.is_some() {
+            return Err(Error::usage(
+                "the targets come from --labels, or from --label-column with --sigma; leave one of them out",
+            ));
+        }
         let features = if options.features.is_empty() {
             (0..header.len()).filter(|&column| taken[column].is_none()).collect()
         } else {
