@@ -24,7 +24,7 @@ ldlf_core::parameters! {
         /// Number of neighbours; none chooses it by leaving out training rows one at a time.
         k: Option<usize> = None, at_least 1;
         /// Whether features are scaled to deviation 1 before distances are taken; none chooses it as it chooses k.
-        scale: Option<bool> = None;
+        standardise: Option<bool> = None;
     }
 }
 
@@ -73,10 +73,10 @@ impl Learner for AaKnn {
             )));
         }
         let mut best: Option<(AaKnnModel, Option<f64>)> = None;
-        let scales = self.parameters.scale.map_or(vec![false, true], |scale| vec![scale]);
-        let to_choose = data.rows() > 1 && (self.parameters.k.is_none() || scales.len() > 1);
-        for scale in scales {
-            let mut model = AaKnnModel::keeping(data, scale, self.parameters.k.unwrap_or(1));
+        let choices = self.parameters.standardise.map_or(vec![false, true], |given| vec![given]);
+        let to_choose = data.rows() > 1 && (self.parameters.k.is_none() || choices.len() > 1);
+        for standardise in choices {
+            let mut model = AaKnnModel::keeping(data, standardise, self.parameters.k.unwrap_or(1));
             let kl = to_choose.then(|| {
                 let (k, kl) = choose_neighbours(&model, data, self.parameters.k, context);
                 model.k = k;
@@ -158,11 +158,8 @@ struct AaKnnModel {
 }
 
 impl AaKnnModel {
-    fn keeping(data: &Dataset, scale: bool, k: usize) -> Self {
-        let scaling = match scale {
-            true => Scaling::fit(&data.features, data.weights.as_deref()),
-            false => Scaling::none(data.features.cols()),
-        };
+    fn keeping(data: &Dataset, standardise: bool, k: usize) -> Self {
+        let scaling = Scaling::choose(standardise, data);
         AaKnnModel {
             kept: ReferenceRows::new(scaling.apply(&data.features)),
             scaling,

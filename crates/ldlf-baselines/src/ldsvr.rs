@@ -4,7 +4,7 @@
 //! No crate fits several outputs in one such problem (linfa-svm and smartcore regress one output, with a solver for another
 //! loss). What `n` rows cost: two packed lower halves of an `n x n` matrix in single precision (`4 n^2` bytes; 196 MB
 //! at 7,000 rows) and one Cholesky factorisation (`n^3 / 3` products) a step, of at most `iterations` steps. What is
-//! not given (`scale`, `clip`, `penalty`, `width`) is chosen on rows held back from at most `search_rows` training rows.
+//! not given (`standardise`, `clip`, `penalty`, `width`) is chosen on rows held back from at most `search_rows` training rows.
 
 use std::ops::ControlFlow;
 
@@ -36,7 +36,7 @@ ldlf_core::parameters! {
         /// Targets are kept this far from 0 and 1 before their logit is taken; none chooses.
         clip: Option<f64> = None, above 0, below 0.5;
         /// Whether features are scaled to deviation 1; none chooses.
-        scale: Option<bool> = None;
+        standardise: Option<bool> = None;
         /// Most steps of re-weighted least squares.
         iterations: usize = 15, at_least 1;
         /// A step that takes less than this share off the objective is the last.
@@ -56,7 +56,7 @@ pub struct Ldsvr {
 /// What is chosen on held-out rows where it is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Chosen {
-    scale: bool,
+    standardise: bool,
     clip: f64,
     penalty: f64,
     width: f64,
@@ -76,12 +76,12 @@ impl Ldsvr {
     fn choose(&self, data: &Dataset, context: &FitContext<'_>) -> Result<(Chosen, Option<f64>)> {
         let p = &self.parameters;
         let mut best = Chosen {
-            scale: p.scale.unwrap_or(true),
+            standardise: p.standardise.unwrap_or(true),
             clip: p.clip.unwrap_or(0.01),
             penalty: p.penalty.unwrap_or(10.0),
             width: p.width.unwrap_or(1.0),
         };
-        if p.scale.is_some() && p.clip.is_some() && p.penalty.is_some() && p.width.is_some() {
+        if p.standardise.is_some() && p.clip.is_some() && p.penalty.is_some() && p.width.is_some() {
             return Ok((best, None));
         }
         let mut rows: Vec<usize> = (0..data.rows()).collect();
@@ -96,10 +96,10 @@ impl Ldsvr {
         };
         let mut least = f64::INFINITY;
         let mut tried = Vec::new();
-        for scale in given_or(p.scale, &[true, false]) {
-            let at = Prepared::new(&training, scale, best.width, &context.threads);
+        for standardise in given_or(p.standardise, &[true, false]) {
+            let at = Prepared::new(&training, standardise, best.width, &context.threads);
             for clip in given_or(p.clip, &[0.01, 0.03, 0.001]) {
-                let candidate = Chosen { scale, clip, ..best };
+                let candidate = Chosen { standardise, clip, ..best };
                 let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
                 tried.push((candidate, kl));
             }
@@ -107,7 +107,7 @@ impl Ldsvr {
         keep_least(&tried, &mut best, &mut least);
         tried.clear();
         for width in given_or(p.width, &[1.0, 0.5]) {
-            let at = Prepared::new(&training, best.scale, width, &context.threads);
+            let at = Prepared::new(&training, best.standardise, width, &context.threads);
             for penalty in given_or(p.penalty, &[10.0, 1.0, 100.0]) {
                 let candidate = Chosen { width, penalty, ..best };
                 if candidate != best {
@@ -176,11 +176,8 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(data: &Dataset, scale: bool, width: f64, threads: &Threads) -> Self {
-        let scaling = match scale {
-            true => Scaling::fit(&data.features, data.weights.as_deref()),
-            false => Scaling::none(data.features.cols()),
-        };
+    fn new(data: &Dataset, standardise: bool, width: f64, threads: &Threads) -> Self {
+        let scaling = Scaling::choose(standardise, data);
         let kept = ReferenceRows::new(scaling.apply(&data.features));
         let kernel = Kernel::rbf(width, &kept, threads);
         let matrix = kernel.matrix(&kept, threads);
@@ -228,7 +225,7 @@ impl Learner for Ldsvr {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let (chosen, validation_kl) = self.choose(data, context)?;
-        let at = Prepared::new(data, chosen.scale, chosen.width, &context.threads);
+        let at = Prepared::new(data, chosen.standardise, chosen.width, &context.threads);
         let targets = logits(&data.targets, chosen.clip);
         let problem = self.problem(data, &at, &targets, chosen);
         let threads = context.threads.clone();

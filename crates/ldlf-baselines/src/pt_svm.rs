@@ -44,7 +44,7 @@ ldlf_core::parameters! {
         /// Deviation of the rbf kernel as a multiple of the mean distance between training rows.
         width: f64 = 1.0, above 0;
         /// Whether features are scaled to deviation 1.
-        scale: bool = true;
+        standardise: bool = true;
         /// Folds whose held-out decision values a pair's sigmoid is fitted to.
         folds: usize = 5, at_least 2;
         /// Largest violation of the optimality conditions that is left.
@@ -144,10 +144,7 @@ impl Learner for PtSvm {
         let drawn: Vec<usize> =
             (0..data.rows()).filter(|&row| counts.row(row).iter().any(|&count| count > 0.0)).collect();
         let counts = counts.select(&drawn);
-        let scaling = match self.parameters.scale {
-            true => Scaling::fit(&data.features, data.weights.as_deref()),
-            false => Scaling::none(data.features.cols()),
-        };
+        let scaling = Scaling::choose(self.parameters.standardise, data);
         let kept = ReferenceRows::new(scaling.apply(&data.features.select(&drawn)));
         let kernel = match self.parameters.kernel {
             KernelKind::Rbf => Kernel::rbf(self.parameters.width, &kept, &context.threads),

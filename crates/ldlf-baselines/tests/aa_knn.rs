@@ -15,7 +15,7 @@ fn predictions_are_those_of_scikit_learns_neighbours_regressor() {
         [(data.features.clone(), queries.clone()), (sparse(&data.features), sparse(&queries))]
     {
         let data = ldlf_core::Dataset { features: rows, ..data.clone() };
-        let model = fit("aa-knn", &["k=7", "scale=false"], &data, &Threads::one()).unwrap();
+        let model = fit("aa-knn", &["k=7", "standardise=false"], &data, &Threads::one()).unwrap();
         assert!(largest_difference(&predict(&model, &queries), &matrix(&case["predictions"])) < 1e-6);
     }
 }

@@ -6,7 +6,7 @@ use ldlf_core::{Features, FitContext, FitEvent, InProgress, Settings, StopReason
 use std::ops::ControlFlow;
 use support::*;
 
-const GIVEN: [&str; 5] = ["penalty=5", "epsilon=0.1", "clip=0.01", "width=0.7", "scale=false"];
+const GIVEN: [&str; 5] = ["penalty=5", "epsilon=0.1", "clip=0.01", "width=0.7", "standardise=false"];
 
 #[test]
 fn the_first_steps_and_the_optimum_are_those_of_the_direct_solution() {
@@ -55,7 +55,8 @@ fn a_weight_equals_that_many_copies() {
     let weights: Vec<f32> = (0..60).map(|row| (row % 4) as f32).collect();
     let copies: Vec<usize> = (0..60).flat_map(|row| std::iter::repeat_n(row, row % 4)).collect();
     // A linear width would differ: the mean distance is that of the rows, not of their weights.
-    let settings = ["penalty=5", "clip=0.01", "width=1e6", "scale=false", "tolerance=0", "iterations=40"];
+    let settings =
+        ["penalty=5", "clip=0.01", "width=1e6", "standardise=false", "tolerance=0", "iterations=40"];
     let weighted =
         fit("ldsvr", &settings, &data.clone().with_weights(weights).unwrap(), &Threads::one()).unwrap();
     let copied = fit("ldsvr", &settings, &data.select(&copies), &Threads::one()).unwrap();
