@@ -61,7 +61,7 @@ impl Number for f32 {
         let n = shifted - ROUND;
         let r = x - n * LN_2_HIGH - n * LN_2_LOW;
         let p = 1.388_888_9e-3;
-        let p = p * r + 8.333_333_5e-3;
+        let p = p * r + 8.333_334e-3;
         let p = p * r + 4.166_666_8e-2;
         let p = p * r + 1.666_666_7e-1;
         let p = p * r + 0.5;
@@ -86,7 +86,8 @@ impl Number for f32 {
         let series = series * t2 + 0.4;
         let series = series * t2 + 2.0 / 3.0;
         let series = series * t2 + 2.0;
-        exponent as f32 * std::f32::consts::LN_2 + t * series
+        // The last term is 0, but for what is not a number, which the bits above would hide.
+        exponent as f32 * std::f32::consts::LN_2 + t * series + 0.0 * self
     }
 
     #[inline(always)]
@@ -124,6 +125,7 @@ mod tests {
             let exact = f64::from(x).ln();
             assert!((f64::from(x.logarithm()) - exact).abs() <= 2e-7 * exact.abs().max(1.0), "{x}");
         }
+        assert!(f32::NAN.logarithm().is_nan());
     }
 
     #[test]

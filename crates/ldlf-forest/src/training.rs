@@ -186,7 +186,7 @@ impl<'a> Training<'a> {
             self.progress.window.0 += loss;
             self.progress.window.1 += 1;
             let mut verdict = ControlFlow::Continue(());
-            if self.progress.iteration % self.parameters.leaf_every == 0 {
+            if self.progress.iteration.is_multiple_of(self.parameters.leaf_every) {
                 verdict = self.after_leaf_update(context)?;
             }
             let event = FitEvent::Iteration {
@@ -330,7 +330,9 @@ impl<'a> Training<'a> {
                 best_iteration = Some(self.progress.patience.best_iteration);
             }
             // The last steps moved the splits; the leaves follow.
-            None if self.progress.iteration % self.parameters.leaf_every != 0 => self.update_leaves(threads),
+            None if !self.progress.iteration.is_multiple_of(self.parameters.leaf_every) => {
+                self.update_leaves(threads)
+            }
             None => {}
         }
         let summary = Summary {
