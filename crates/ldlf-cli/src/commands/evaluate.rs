@@ -1,5 +1,6 @@
 //! `ldlf evaluate`: the measures of a model on a table.
 
+use ldlf::read::Format;
 use ldlf::{Error, Result, Threads, folds, measures};
 use serde_json::json;
 
@@ -13,11 +14,14 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
     let model = load_model(&args.model)?;
     let mut options = args.options.for_reading();
-    if options.labels.is_empty() && options.spread.is_none() {
-        options.labels = model.schema.label_names.clone();
-    }
-    if options.features.is_empty() {
-        options.features = model.schema.feature_names.clone().unwrap_or_default();
+    // Where columns have no names, the names of the model choose nothing; only their number must fit.
+    if has_named_columns(options.format.or_else(|| Format::from_path(&args.data))) {
+        if options.labels.is_empty() && options.spread.is_none() {
+            options.labels = model.schema.label_names.clone();
+        }
+        if options.features.is_empty() {
+            options.features = model.schema.feature_names.clone().unwrap_or_default();
+        }
     }
     if options.label_values.is_none() {
         options.label_values = model.schema.label_values.clone();
@@ -52,6 +56,10 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
         printer.text(&table.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+fn has_named_columns(format: Option<Format>) -> bool {
+    matches!(format, Some(Format::Csv | Format::Tsv | Format::Parquet))
 }
 
 /// What tables call a measure.
