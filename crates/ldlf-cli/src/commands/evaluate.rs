@@ -1,7 +1,7 @@
 //! `ldlf evaluate`: the measures of a model on a table.
 
 use ldlf::read::Format;
-use ldlf::{Error, Result, Threads, folds, measures};
+use ldlf::{Csr, Error, Features, Result, Threads, folds, measures};
 use serde_json::json;
 
 use super::Ending;
@@ -15,7 +15,8 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     let model = load_model(&args.model)?;
     let mut options = args.options.for_reading();
     // Where columns have no names, the names of the model choose nothing; only their number must fit.
-    if has_named_columns(options.format.or_else(|| Format::from_path(&args.data))) {
+    let format = options.format.or_else(|| Format::from_path(&args.data));
+    if has_named_columns(format) {
         if options.labels.is_empty() && options.spread.is_none() {
             options.labels = model.schema.label_names.clone();
         }
@@ -38,6 +39,9 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
             data.labels()
         )));
     }
+    if format == Some(Format::Svm) {
+        data.features = widened(data.features, model.features);
+    }
     let prediction = model.predict(&data.features, &Threads::new(args.threads)?)?;
     let scores = measures::score(&prediction, &data);
     if args.json {
@@ -56,6 +60,21 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
         printer.text(&table.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+/// Sparse rows with at least `columns` columns: a svmlight file does not show columns after the last that it uses.
+fn widened(features: Features, columns: usize) -> Features {
+    match features {
+        Features::Sparse(narrow) if narrow.cols() < columns => {
+            let mut wide = Csr::with_columns(columns);
+            for row in 0..narrow.rows() {
+                let (places, values) = narrow.row(row);
+                wide.push_row(places.iter().copied().zip(values.iter().copied()));
+            }
+            Features::Sparse(wide)
+        }
+        other => other,
+    }
 }
 
 fn has_named_columns(format: Option<Format>) -> bool {
