@@ -1,6 +1,7 @@
 //! `ldlf evaluate`: the measures of a model on a table.
 
-use ldlf::{Error, Result, Threads, folds, measures};
+use ldlf::read::Format;
+use ldlf::{Csr, Error, Features, Result, Threads, folds, measures};
 use serde_json::json;
 
 use super::Ending;
@@ -13,11 +14,15 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
     let model = load_model(&args.model)?;
     let mut options = args.options.for_reading();
-    if options.labels.is_empty() && options.spread.is_none() {
-        options.labels = model.schema.label_names.clone();
-    }
-    if options.features.is_empty() {
-        options.features = model.schema.feature_names.clone().unwrap_or_default();
+    // Where columns have no names, the names of the model choose nothing; only their number must fit.
+    let format = options.format.or_else(|| Format::from_path(&args.data));
+    if has_named_columns(format) {
+        if options.labels.is_empty() && options.spread.is_none() {
+            options.labels = model.schema.label_names.clone();
+        }
+        if options.features.is_empty() {
+            options.features = model.schema.feature_names.clone().unwrap_or_default();
+        }
     }
     if options.label_values.is_none() {
         options.label_values = model.schema.label_values.clone();
@@ -33,6 +38,9 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
             args.data.display(),
             data.labels()
         )));
+    }
+    if format == Some(Format::Svm) {
+        data.features = widened(data.features, model.features);
     }
     let prediction = model.predict(&data.features, &Threads::new(args.threads)?)?;
     let scores = measures::score(&prediction, &data);
@@ -52,6 +60,25 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
         printer.text(&table.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+/// Sparse rows with at least `columns` columns: a svmlight file does not show columns after the last that it uses.
+fn widened(features: Features, columns: usize) -> Features {
+    match features {
+        Features::Sparse(narrow) if narrow.cols() < columns => {
+            let mut wide = Csr::with_columns(columns);
+            for row in 0..narrow.rows() {
+                let (places, values) = narrow.row(row);
+                wide.push_row(places.iter().copied().zip(values.iter().copied()));
+            }
+            Features::Sparse(wide)
+        }
+        other => other,
+    }
+}
+
+fn has_named_columns(format: Option<Format>) -> bool {
+    matches!(format, Some(Format::Csv | Format::Tsv | Format::Parquet))
 }
 
 /// What tables call a measure.

@@ -95,6 +95,22 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     Ok(if stopped_by_hand { Ending::Interrupted } else { Ending::Done })
 }
 
+/// A model whose numbers ran out of bounds would be refused when it is loaded: better said now, with a remedy.
+fn refuse_what_cannot_be_loaded(learner: &str, parts: &Parts) -> Result<()> {
+    let finite = |array: &Array| match array {
+        Array::F32(_, numbers) => numbers.iter().all(|number| number.is_finite()),
+        Array::F64(_, numbers) => numbers.iter().all(|number| number.is_finite()),
+        Array::U32(..) => true,
+    };
+    match parts.arrays().find(|(_, array)| !finite(array)) {
+        Some((name, _)) => Err(Error::training(format!(
+            "{learner}: the training ran out of bounds ({name:?} holds numbers that are not finite), so that no model was \
+             written; try smaller steps (learning_rate) or scaled features"
+        ))),
+        None => Ok(()),
+    }
+}
+
 fn report(
     args: &Train,
     printer: &Printer,

@@ -263,6 +263,44 @@ error: the column "yes" is named by both --labels and --features
     );
 }
 
+#[test]
+fn tables_without_column_names_must_have_the_right_number_of_columns() {
+    let folder = three_to_one();
+    folder.write("fits.svm", "1,0 1:1 2:5\n0,1 1:2 2:6\n");
+    folder.write("narrow.svm", "1,0 1:1\n");
+    folder.write("labels.svm", "1,0,0 1:1 2:5\n");
+    folder.write("features.svm", "1,0 1:1 2:5 7:1\n");
+    assert_eq!(folder.json("evaluate m fits.svm --json")["rows"], 2);
+    assert_eq!(folder.json("evaluate m narrow.svm --json")["rows"], 1, "the last column is zero everywhere");
+    assert_data_eq!(
+        folder.call("evaluate m labels.svm"),
+        str![[r#"
+exit 3
+-- stderr
+error: labels.svm: 3 labels where the model has 2; give the labels it was trained on
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("evaluate m features.svm"),
+        str![[r#"
+exit 3
+-- stderr
+error: the model reads 2 features, the data has 7; give the columns it was trained on
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("predict m features.svm --out -"),
+        str![[r#"
+exit 3
+-- stderr
+error: features.svm line 1: the index 7 where the model expects 2 features
+
+"#]]
+    );
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_exit_1_and_a_closed_pipe_is_quiet() {

@@ -314,8 +314,24 @@ fn a_checkpoint_that_cannot_be_written_is_refused_before_the_work() {
     let train = format!("train votes.csv --labels votes_* {SMALL} --out m --quiet");
     // A folder in the place of the file: it may be replaced by no file.
     std::fs::create_dir(folder.path("c")).unwrap();
-    assert_data_eq!(folder.call(&format!("{train} --checkpoint c")), str![]);
-    assert_data_eq!(folder.call(&format!("{train} --checkpoint nowhere/c")), str![]);
+    assert_data_eq!(
+        folder.call(&format!("{train} --checkpoint c")),
+        str![[r#"
+exit 2
+-- stderr
+error: c is a folder; name a file
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call(&format!("{train} --checkpoint nowhere/c")),
+        str![[r#"
+exit 2
+-- stderr
+error: the folder nowhere does not exist; make it first
+
+"#]]
+    );
     assert_eq!(folder.files(), ["c", "votes.csv"], "refused before the work");
 }
 
