@@ -3,7 +3,15 @@
 
 use ldlf_core::LearnerEntry;
 
+mod columns;
+pub mod extra_trees;
+pub mod random_forest;
+pub mod regression_tree;
+mod split_search;
+mod tree_builder;
+pub mod tree_forest;
+
 /// Every rival, in the order of `ldlf learners`.
 pub fn entries() -> Vec<LearnerEntry> {
-    vec![]
+    vec![extra_trees::ENTRY, random_forest::ENTRY]
 }
