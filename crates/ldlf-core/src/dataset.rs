@@ -141,18 +141,46 @@ impl Dataset {
         Ok(self)
     }
 
-    /// The weighted mean target: what `mean` predicts and what leaf priors lean to.
+    /// The weighted mean target of all rows: what `mean` predicts.
     pub fn mean_target(&self) -> Vec<f64> {
+        self.mean_target_of(0..self.rows())
+    }
+
+    /// The weighted mean target of some rows.
+    pub fn mean_target_of(&self, rows: impl IntoIterator<Item = usize>) -> Vec<f64> {
         let mut mean = vec![0.0f64; self.labels()];
         let mut total = 0.0f64;
-        for (row, target) in self.targets.iter_rows().enumerate() {
+        for row in rows {
             let weight = f64::from(self.weight(row));
             total += weight;
-            mean.iter_mut().zip(target).for_each(|(m, &d)| *m += weight * f64::from(d));
+            mean.iter_mut().zip(self.targets.row(row)).for_each(|(m, &d)| *m += weight * f64::from(d));
         }
         let total = if total > 0.0 { total } else { 1.0 };
         mean.iter_mut().for_each(|m| *m /= total);
         mean
+    }
+
+    /// Sixteen hexadecimal digits that tell this data from other data: a hash of its shape, numbers and weights.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+        add(self.rows() as u64);
+        add(self.features.cols() as u64);
+        add(self.labels() as u64);
+        match &self.features {
+            Features::Dense(matrix) => matrix.as_slice().iter().for_each(|v| add(u64::from(v.to_bits()))),
+            Features::Sparse(matrix) => {
+                let (offsets, columns, values) = matrix.parts();
+                offsets.iter().for_each(|&offset| add(offset as u64));
+                columns
+                    .iter()
+                    .zip(values)
+                    .for_each(|(&c, v)| add(u64::from(c) << 32 | u64::from(v.to_bits())));
+            }
+        }
+        self.targets.as_slice().iter().for_each(|v| add(u64::from(v.to_bits())));
+        self.weights.iter().flatten().for_each(|v| add(u64::from(v.to_bits())));
+        format!("{hash:016x}")
     }
 
     /// A copy of the given rows, in the given order.

@@ -4,18 +4,28 @@
 //! A **label distribution** says, for one row, how much each label describes it: non-negative numbers that
 //! sum to 1. This crate holds everything that learners share and no learner but the floor, [`mean`].
 
+pub mod answers;
 pub mod dataset;
 pub mod early_stopping;
 pub mod error;
+pub mod evaluate;
 pub mod features;
+pub mod folds;
+pub mod generate;
+pub mod journal;
 pub mod learner;
 pub mod matrix;
 pub mod mean;
+pub mod measures;
 pub mod model_file;
 pub mod numeric;
+pub mod optimise;
 pub mod parallel;
 pub mod parameters;
+pub mod product;
 pub mod random;
+pub mod results;
+pub mod simd;
 
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};

@@ -71,6 +71,55 @@ impl Threads {
             }),
         }
     }
+
+    /// Cuts several slices of equal length into chunks of `size` at the same places and runs
+    /// `work(chunk number, the slices' chunks)` on each, without allocating.
+    pub fn for_each_chunk<T: Send, const N: usize>(
+        &self,
+        slices: [&mut [T]; N],
+        size: usize,
+        work: impl Fn(usize, [&mut [T]; N]) + Sync,
+    ) {
+        let size = size.max(1);
+        match &self.pool {
+            None => {
+                let mut iterators = slices.map(|slice| slice.chunks_mut(size));
+                let chunks = iterators.first().map_or(0, |chunks| chunks.len());
+                for chunk in 0..chunks {
+                    let parts =
+                        iterators.each_mut().map(|chunks| chunks.next().expect("slices of equal length"));
+                    work(chunk, parts);
+                }
+            }
+            Some(pool) => pool.install(|| halve(slices, 0, size, &work)),
+        }
+    }
+}
+
+/// Splits slices in the middle, at a chunk's border, until one chunk is left.
+fn halve<T: Send, const N: usize>(
+    slices: [&mut [T]; N],
+    first: usize,
+    size: usize,
+    work: &(impl Fn(usize, [&mut [T]; N]) + Sync),
+) {
+    let chunks = slices.first().map_or(0, |slice| slice.len().div_ceil(size));
+    match chunks {
+        0 => {}
+        1 => work(first, slices),
+        _ => {
+            let half = chunks / 2;
+            let mut right = [const { None }; N];
+            let mut rights = right.iter_mut();
+            let left = slices.map(|slice| {
+                let (left, right) = slice.split_at_mut(half * size);
+                *rights.next().expect("N places for N slices") = Some(right);
+                left
+            });
+            let right = right.map(|slice| slice.expect("every place was filled"));
+            rayon::join(|| halve(left, first, size, work), || halve(right, first + half, size, work));
+        }
+    }
 }
 
 /// Cuts `0..total` into ranges of `size`, the last one shorter.
@@ -87,6 +136,17 @@ mod tests {
     fn chunks_cover_everything_once() {
         assert_eq!(chunks(10, 4), vec![0..4, 4..8, 8..10]);
         assert!(chunks(0, 4).is_empty());
+    }
+
+    #[test]
+    fn chunks_of_several_slices_meet_at_the_same_places() {
+        for count in [1, 3] {
+            let (mut a, mut b) = (vec![0usize; 10], (0..10).collect::<Vec<usize>>());
+            Threads::new(count).unwrap().for_each_chunk([&mut a, &mut b], 4, |chunk, [a, b]| {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a = 100 * chunk + *b);
+            });
+            assert_eq!(a, [0, 1, 2, 3, 104, 105, 106, 107, 208, 209]);
+        }
     }
 
     #[test]

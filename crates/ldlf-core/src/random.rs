@@ -39,6 +39,11 @@ impl Seed {
         Seed(mix(self.0.wrapping_add(mix(number.wrapping_add(0x9e37_79b9_7f4a_7c15)))))
     }
 
+    /// The number behind this point, to tell two seeds apart.
+    pub fn value(self) -> u64 {
+        self.0
+    }
+
     /// The generator at this point.
     pub fn generator(self) -> Generator {
         Generator::seed_from_u64(self.0)

@@ -1,8 +1,26 @@
-//! The label distribution learning forest.
+//! The label distribution learning forest: soft, differentiable decision trees whose leaves hold distributions
+//! (Shen, Zhao, Guo, Yuille: Label Distribution Learning Forests, NIPS 2017).
+//!
+//! In the order of the paper: the shape of the trees and the unit behind each split ([`tree_shape`]), the way of a row to the
+//! leaves ([`routing`]), what a tree predicts and how far off it is ([`loss`]), the leaf update ([`leaves`]); all of them together
+//! on matrices of activations ([`head`]); the scaled features and the linear map in front of them ([`encoder`], [`linear`]);
+//! Algorithm 1 ([`training`]); the learner ([`shallow`]).
+
+pub mod block;
+pub mod encoder;
+pub mod head;
+pub mod kernel;
+pub mod leaves;
+pub mod linear;
+pub mod loss;
+pub mod routing;
+pub mod shallow;
+pub mod training;
+pub mod tree_shape;
 
 use ldlf_core::LearnerEntry;
 
 /// Every learner of this crate, in the order of `ldlf learners`.
 pub fn entries() -> Vec<LearnerEntry> {
-    vec![]
+    vec![shallow::SLDLF, shallow::SNDF_LDL]
 }

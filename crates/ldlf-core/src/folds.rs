@@ -1,0 +1,361 @@
+//! Which rows are learnt from and which are tested on.
+
+use std::path::Path;
+
+use rand::RngExt;
+
+use crate::random::permutation;
+use crate::{Dataset, Error, Result, Seed};
+
+/// Rows to learn from and rows to test on, numbers of rows from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// The rows to learn from.
+    pub training: Vec<usize>,
+    /// The rows to test on.
+    pub test: Vec<usize>,
+}
+
+impl Fold {
+    /// The fold that tests the marked rows and learns from the others.
+    fn testing(tested: &[bool]) -> Self {
+        let (test, training) = (0..tested.len()).partition(|&row| tested[row]);
+        Fold { training, test }
+    }
+}
+
+/// Disjoint folds of nearly equal size by a seeded permutation; every row is tested once.
+///
+/// Rows of a group stay in one fold: the groups, in random order and then the largest first, each go to the fold that
+/// has the fewest rows so far.
+///
+/// ```
+/// use ldlf_core::{folds, generate};
+/// let data = generate::artificial(25, 0)?;
+/// let folds = folds::seeded(&data, 10, 0)?;
+/// assert!(folds.iter().all(|fold| fold.test.len() == 2 || fold.test.len() == 3));
+/// # Ok::<(), ldlf_core::Error>(())
+/// ```
+pub fn seeded(data: &Dataset, folds: usize, seed: u64) -> Result<Vec<Fold>> {
+    if folds < 2 {
+        return Err(Error::usage(format!("folds must be at least 2, got {folds}")));
+    }
+    let blocks = shuffled_blocks(data, Seed::new(seed).named("folds"));
+    if blocks.len() < folds {
+        let unit = if data.groups.is_some() { "groups" } else { "rows" };
+        return Err(Error::usage(format!(
+            "{}: {} {unit} cannot make {folds} folds; ask for fewer",
+            data.name,
+            blocks.len()
+        )));
+    }
+    let mut fold_of = vec![0; data.rows()];
+    if data.groups.is_none() {
+        for (place, block) in blocks.iter().enumerate() {
+            fold_of[block[0]] = place * folds / blocks.len();
+        }
+    } else {
+        let mut blocks = blocks;
+        blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
+        let mut sizes = vec![0; folds];
+        for block in blocks {
+            let smallest = (0..folds).min_by_key(|&fold| sizes[fold]).expect("there are at least two folds");
+            sizes[smallest] += block.len();
+            block.into_iter().for_each(|row| fold_of[row] = smallest);
+        }
+    }
+    from_numbers(&fold_of)
+}
+
+/// The folds of a fold file: row `i` is tested in fold `numbers[i]`. Every number from 0 to the largest must occur.
+pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
+    let folds = numbers.iter().max().map_or(0, |largest| largest.saturating_add(1));
+    if folds < 2 {
+        return Err(Error::data("the fold numbers name fewer than two folds; give 0, 1, ... one a row"));
+    }
+    // A number beyond the rows leaves a gap somewhere; this also keeps a wild number from filling the memory.
+    let mut sizes = vec![0usize; folds.min(numbers.len() + 1)];
+    for &number in numbers {
+        if let Some(size) = sizes.get_mut(number) {
+            *size += 1;
+        }
+    }
+    if let Some(empty) = sizes.iter().position(|&size| size == 0) {
+        return Err(Error::data(format!(
+            "the fold numbers go up to {} but no row has {empty}; number the folds from 0 without gaps",
+            folds - 1
+        )));
+    }
+    let fold = |fold| Fold::testing(&numbers.iter().map(|&number| number == fold).collect::<Vec<_>>());
+    Ok((0..folds).map(fold).collect())
+}
+
+/// Reads a fold file: one whole number a line, from 0, without a header, one line for every row of `data`.
+///
+/// Where the data has groups, a group that the file spreads over several folds is refused.
+pub fn from_file(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Error::data(format!("{}: cannot be read: {e}", path.display())))?;
+    let parse = |(line, text): (usize, &str)| {
+        text.trim().parse::<usize>().map_err(|_| {
+            Error::data(format!(
+                "{} line {}: {:?} is not a fold number; give one whole number from 0 a line, no header",
+                path.display(),
+                line + 1,
+                text.trim()
+            ))
+        })
+    };
+    let numbers: Vec<usize> = text.trim_end().lines().enumerate().map(parse).collect::<Result<_>>()?;
+    if numbers.len() != data.rows() {
+        return Err(Error::data(format!(
+            "{}: {} fold numbers for the {} rows of {}; give one a row",
+            path.display(),
+            numbers.len(),
+            data.rows(),
+            data.name
+        )));
+    }
+    if let Some(groups) = &data.groups {
+        let mut first = std::collections::BTreeMap::new();
+        for (row, (&group, &number)) in groups.iter().zip(&numbers).enumerate() {
+            let (earlier, fold) = *first.entry(group).or_insert((row, number));
+            if fold != number {
+                return Err(Error::data(format!(
+                    "{}: rows {} and {} of {} are of one group but in the folds {fold} and {number}; keep a group in one fold",
+                    path.display(),
+                    earlier + 1,
+                    row + 1,
+                    data.name
+                )));
+            }
+        }
+    }
+    from_numbers(&numbers).map_err(|e| Error::data(format!("{}: {e}", path.display())))
+}
+
+/// The source's own split as one fold: learns from the rows marked `train` or `valid`, tests those marked `test`.
+pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
+    let Some(parts) = &data.split else {
+        return Err(Error::usage(format!("{}: there is no split; name its column", data.name)));
+    };
+    let tested = |(row, part): (usize, &String)| match part.trim().to_ascii_lowercase().as_str() {
+        "test" => Ok(true),
+        "train" | "training" | "valid" | "validation" | "val" => Ok(false),
+        _ => Err(Error::data(format!(
+            "{} row {}: {part:?} is no part of a split; write train, valid or test",
+            data.name,
+            row + 1
+        ))),
+    };
+    let fold = Fold::testing(&parts.iter().enumerate().map(tested).collect::<Result<Vec<_>>>()?);
+    for (rows, part) in [(&fold.training, "train"), (&fold.test, "test")] {
+        if rows.is_empty() {
+            return Err(Error::data(format!("{}: the split marks no row {part:?}", data.name)));
+        }
+    }
+    Ok(vec![fold])
+}
+
+/// The ten folds of the released experiment: `rows` row numbers drawn **with replacement**, cut to a multiple of ten;
+/// consecutive tenths are the folds.
+///
+/// A row may be drawn several times, so that most rows of a test fold also stand in the training folds: these folds
+/// reproduce a published number and do not say how good a model is.
+pub fn released(rows: usize, seed: u64) -> Result<Vec<Fold>> {
+    if rows < 10 {
+        return Err(Error::usage(format!("the released protocol needs at least 10 rows, got {rows}")));
+    }
+    let mut generator = Seed::new(seed).named("released folds").generator();
+    let drawn: Vec<usize> = (0..rows).map(|_| generator.random_range(0..rows as u64) as usize).collect();
+    let tenth = rows / 10;
+    let fold = |fold: usize| {
+        let (start, end) = (fold * tenth, (fold + 1) * tenth);
+        Fold {
+            training: [&drawn[..start], &drawn[end..10 * tenth]].concat(),
+            test: drawn[start..end].to_vec(),
+        }
+    };
+    Ok((0..10).map(fold).collect())
+}
+
+/// `repeats` independent random splits that learn from the share `share` of the rows and test on the rest (the paper's
+/// Table 3). Rows of a group stay on one side: whole groups are drawn until the share is reached.
+pub fn random_splits(data: &Dataset, share: f64, repeats: usize, seed: u64) -> Result<Vec<Fold>> {
+    if !(share > 0.0 && share < 1.0) {
+        return Err(Error::usage(format!("the training share must be above 0 and below 1, got {share}")));
+    }
+    if repeats == 0 {
+        return Err(Error::usage("repeats must be at least 1, got 0"));
+    }
+    let wanted = ((data.rows() as f64 * share).round() as usize).max(1);
+    let split = |repeat: usize| {
+        let blocks = shuffled_blocks(data, Seed::new(seed).named("split").numbered(repeat as u64));
+        if blocks.len() < 2 {
+            let unit = if data.groups.is_some() { "group" } else { "row" };
+            return Err(Error::usage(format!("{}: one {unit} cannot be split", data.name)));
+        }
+        let mut tested = vec![true; data.rows()];
+        let mut count = 0;
+        // The last block is tested whatever the share, so that there is something to test on.
+        for block in &blocks[..blocks.len() - 1] {
+            if count >= wanted {
+                break;
+            }
+            count += block.len();
+            block.iter().for_each(|&row| tested[row] = false);
+        }
+        Ok(Fold::testing(&tested))
+    };
+    (0..repeats).map(split).collect()
+}
+
+/// Rows that must stay together, in random order: single rows, or whole groups.
+fn shuffled_blocks(data: &Dataset, seed: Seed) -> Vec<Vec<usize>> {
+    let mut generator = seed.generator();
+    let Some(groups) = &data.groups else {
+        return permutation(data.rows(), &mut generator).into_iter().map(|row| vec![row]).collect();
+    };
+    let mut members = std::collections::BTreeMap::<u32, Vec<usize>>::new();
+    for (row, &group) in groups.iter().enumerate() {
+        members.entry(group).or_default().push(row);
+    }
+    let mut blocks: Vec<Vec<usize>> = members.into_values().collect();
+    permutation(blocks.len(), &mut generator)
+        .into_iter()
+        .map(|place| std::mem::take(&mut blocks[place]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, Matrix};
+
+    fn rows(n: usize) -> Dataset {
+        Dataset::new("rows", Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap())
+            .unwrap()
+    }
+
+    /// People with 1, 2, ..., 12 rows each, their rows scattered.
+    fn people() -> Dataset {
+        let mut groups: Vec<u32> = (1..=12).flat_map(|person| vec![person; person as usize]).collect();
+        let order = permutation(groups.len(), &mut Seed::new(5).generator());
+        groups = order.iter().map(|&row| groups[row]).collect();
+        let mut data = rows(groups.len());
+        data.groups = Some(groups);
+        data
+    }
+
+    fn no_group_on_both_sides(data: &Dataset, folds: &[Fold]) -> bool {
+        let groups = data.groups.as_ref().unwrap();
+        folds.iter().all(|fold| {
+            fold.test.iter().all(|&test| fold.training.iter().all(|&other| groups[test] != groups[other]))
+        })
+    }
+
+    fn tested_once(data: &Dataset, folds: &[Fold]) -> bool {
+        let mut tested: Vec<usize> = folds.iter().flat_map(|fold| fold.test.clone()).collect();
+        tested.sort_unstable();
+        let whole = |fold: &Fold| fold.test.len() + fold.training.len() == data.rows();
+        tested == (0..data.rows()).collect::<Vec<_>>() && folds.iter().all(whole)
+    }
+
+    #[test]
+    fn seeded_folds_test_every_row_once_and_differ_by_at_most_one_row() {
+        let data = rows(103);
+        let folds = seeded(&data, 10, 3).unwrap();
+        assert!(tested_once(&data, &folds));
+        assert!(folds.iter().all(|fold| (10..=11).contains(&fold.test.len())));
+        assert_eq!(folds, seeded(&data, 10, 3).unwrap());
+        assert_ne!(folds, seeded(&data, 10, 4).unwrap());
+    }
+
+    #[test]
+    fn groups_are_never_in_both_parts_and_the_folds_are_balanced() {
+        let data = people();
+        let folds = seeded(&data, 4, 0).unwrap();
+        assert!(tested_once(&data, &folds) && no_group_on_both_sides(&data, &folds));
+        // 78 rows in four folds: 19 or 20 each would be even.
+        assert!(folds.iter().all(|fold| (17..=22).contains(&fold.test.len())));
+        assert!(no_group_on_both_sides(&data, &random_splits(&data, 0.5, 5, 0).unwrap()));
+    }
+
+    #[test]
+    fn fold_numbers_say_where_a_row_is_tested() {
+        let folds = from_numbers(&[1, 0, 1]).unwrap();
+        assert_eq!(folds[0], Fold { training: vec![0, 2], test: vec![1] });
+        assert_eq!(folds[1], Fold { training: vec![1], test: vec![0, 2] });
+        let gap = from_numbers(&[0, 2, 0]).unwrap_err().to_string();
+        assert_eq!(gap, "the fold numbers go up to 2 but no row has 1; number the folds from 0 without gaps");
+        assert!(from_numbers(&[0, usize::MAX - 1]).is_err() && from_numbers(&[0, 0]).is_err());
+        assert!(from_numbers(&[0, usize::MAX]).is_err() && from_numbers(&[]).is_err());
+    }
+
+    #[test]
+    fn a_fold_file_is_read_line_by_line_and_refused_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("folds.txt");
+        let read = |text: &str, data: &Dataset| {
+            std::fs::write(&path, text).unwrap();
+            from_file(&path, data).map_err(|e| e.to_string().replace(&*path.to_string_lossy(), "folds.txt"))
+        };
+        assert_eq!(read("1\r\n0\n1\n", &rows(3)).unwrap(), from_numbers(&[1, 0, 1]).unwrap());
+        assert_eq!(
+            read("0\none\n", &rows(2)).unwrap_err(),
+            "folds.txt line 2: \"one\" is not a fold number; give one whole number from 0 a line, no header"
+        );
+        assert_eq!(
+            read("0\n1\n", &rows(3)).unwrap_err(),
+            "folds.txt: 2 fold numbers for the 3 rows of rows; give one a row"
+        );
+        let mut pair = rows(3);
+        pair.groups = Some(vec![4, 5, 4]);
+        assert_eq!(
+            read("0\n0\n1\n", &pair).unwrap_err(),
+            "folds.txt: rows 1 and 3 of rows are of one group but in the folds 0 and 1; keep a group in one fold"
+        );
+    }
+
+    #[test]
+    fn the_sources_own_split_is_one_fold() {
+        let mut data = rows(4);
+        assert!(by_split(&data).is_err());
+        data.split = Some(["train", "test", "valid", "Test"].map(String::from).to_vec());
+        assert_eq!(by_split(&data).unwrap(), [Fold { training: vec![0, 2], test: vec![1, 3] }]);
+        data.split = Some(["train", "tset", "valid", "test"].map(String::from).to_vec());
+        assert_eq!(
+            by_split(&data).unwrap_err().to_string(),
+            "rows row 2: \"tset\" is no part of a split; write train, valid or test"
+        );
+    }
+
+    #[test]
+    fn released_folds_are_drawn_with_replacement_and_cut_to_a_multiple_of_ten() {
+        let folds = released(2008, 0).unwrap();
+        assert_eq!(folds.len(), 10);
+        assert!(folds.iter().all(|fold| fold.test.len() == 200 && fold.training.len() == 1800));
+        let repeated = |fold: &Fold| fold.test.iter().filter(|&row| fold.training.contains(row)).count();
+        let share = folds.iter().map(repeated).sum::<usize>() as f64 / 2000.0;
+        // A row is also among the other nine tenths with probability 1 - exp(-0.9) = 0.593.
+        assert!((share - 0.593).abs() < 0.03, "{share}");
+        assert!(released(9, 0).is_err());
+    }
+
+    #[test]
+    fn random_splits_learn_from_the_share_and_differ_between_repeats() {
+        let splits = random_splits(&rows(50), 0.1, 3, 0).unwrap();
+        assert!(splits.iter().all(|split| split.training.len() == 5 && split.test.len() == 45));
+        assert!(splits[0] != splits[1] && splits[1] != splits[2]);
+        assert!(random_splits(&rows(50), 1.0, 3, 0).is_err() && random_splits(&rows(1), 0.5, 1, 0).is_err());
+    }
+
+    #[test]
+    fn bad_counts_are_one_sentence() {
+        assert_eq!(seeded(&rows(5), 1, 0).unwrap_err().to_string(), "folds must be at least 2, got 1");
+        assert_eq!(
+            seeded(&rows(5), 6, 0).unwrap_err().to_string(),
+            "rows: 5 rows cannot make 6 folds; ask for fewer"
+        );
+    }
+}

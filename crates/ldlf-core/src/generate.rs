@@ -1,0 +1,110 @@
+//! Built-in data: every row follows from the seed and its number, so that the first rows of a larger set are those of a
+//! smaller one.
+
+mod artificial;
+mod mixture;
+
+pub use artificial::{artificial, artificial_grid};
+pub use mixture::{MixtureParameters, mixture};
+
+use crate::parameters::{Parameter, edit_distance};
+use crate::{Dataset, Error, Result, Settings};
+
+/// A generator as `ldlf generate` knows it.
+#[derive(Clone, Copy)]
+pub struct Generator {
+    /// The name.
+    pub name: &'static str,
+    /// What it makes, in a line.
+    pub help: &'static str,
+    /// How many rows it makes when none are asked for.
+    pub rows: usize,
+    /// What can be set beside rows and seed.
+    pub parameters: fn() -> Vec<Parameter>,
+    /// Checks the options and makes the rows.
+    pub generate: fn(rows: usize, seed: u64, options: &Settings) -> Result<Dataset>,
+}
+
+crate::parameters! {
+    /// `artificial` has nothing to set beside rows and seed.
+    pub struct ArtificialParameters {}
+}
+
+/// Every generator.
+pub const GENERATORS: [Generator; 2] = [
+    Generator {
+        name: "artificial",
+        help: "three features and three labels, the smooth artificial set of Geng 2016",
+        rows: 500,
+        parameters: ArtificialParameters::declared,
+        generate: |rows, seed, options| {
+            ArtificialParameters::from_settings(options)?;
+            artificial(rows, seed)
+        },
+    },
+    Generator {
+        name: "mixture",
+        help: "mixtures of a few prototype distributions, any size, dense or sparse, with noise features",
+        rows: 2000,
+        parameters: MixtureParameters::declared,
+        generate: |rows, seed, options| mixture(rows, &MixtureParameters::from_settings(options)?, seed),
+    },
+];
+
+/// The data of the generator of that name.
+///
+/// ```
+/// use ldlf_core::{Settings, generate};
+/// let data = generate::named("mixture", 100, 0, &Settings::parse(["labels=4"])?)?;
+/// assert_eq!((data.rows(), data.labels()), (100, 4));
+/// # Ok::<(), ldlf_core::Error>(())
+/// ```
+pub fn named(name: &str, rows: usize, seed: u64, options: &Settings) -> Result<Dataset> {
+    match GENERATORS.iter().find(|generator| generator.name == name) {
+        Some(generator) => (generator.generate)(rows, seed, options),
+        None => {
+            let near = GENERATORS.iter().find(|known| edit_distance(name, known.name) <= 3);
+            let names = GENERATORS.map(|generator| generator.name).join(", ");
+            let remedy =
+                near.map_or(format!("there are {names}"), |near| format!("did you mean {}?", near.name));
+            Err(Error::usage(format!("no generator is called {name:?}; {remedy}")))
+        }
+    }
+}
+
+/// Refuses a set without rows.
+fn at_least_one_row(rows: usize) -> Result<()> {
+    if rows == 0 { Err(Error::usage("rows must be at least 1, got 0")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_generator_gives_what_was_asked_and_the_same_twice() {
+        for generator in GENERATORS {
+            let data = named(generator.name, 30, 5, &Settings::new()).unwrap();
+            assert_eq!((data.rows(), data.name.as_str()), (30, generator.name));
+            assert_eq!(data, named(generator.name, 30, 5, &Settings::new()).unwrap());
+            assert_ne!(data, named(generator.name, 30, 6, &Settings::new()).unwrap());
+            let longer = named(generator.name, 40, 5, &Settings::new()).unwrap();
+            assert_eq!(longer.select(&(0..30).collect::<Vec<_>>()), data);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_refused_in_a_sentence() {
+        let refusal = |name, rows, options: &[&str]| {
+            named(name, rows, 0, &Settings::parse(options).unwrap()).unwrap_err().to_string()
+        };
+        assert_eq!(refusal("mixtures", 5, &[]), "no generator is called \"mixtures\"; did you mean mixture?");
+        assert_eq!(
+            refusal("spiral", 5, &[]),
+            "no generator is called \"spiral\"; there are artificial, mixture"
+        );
+        assert_eq!(refusal("mixture", 0, &[]), "rows must be at least 1, got 0");
+        assert_eq!(refusal("mixture", 5, &["density=0"]), "density must be above 0, got 0");
+        assert!(refusal("artificial", 5, &["labels=4"]).contains("there are none to set"));
+    }
+}

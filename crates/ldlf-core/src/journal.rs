@@ -1,0 +1,304 @@
+//! A file of finished folds, so that a run that was stopped loses at most the folds it was in.
+//!
+//! One JSON object a line, only ever appended, each line written at once and synced. A line without its end is what a
+//! killed process leaves behind: it is dropped. Any other damage is an error that names the line.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evaluate::{FoldResult, Protocol};
+use crate::folds::Fold;
+use crate::learner::Summary;
+use crate::measures::Scores;
+use crate::{Dataset, Error, Features, FitEvent, Matrix, Prediction, Result, Settings};
+
+/// All that decides the result of a fold. A fold is looked up by the whole of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalKey {
+    /// The version of `ldlf`: another one may fit otherwise.
+    pub version: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The [fingerprint](fingerprints) of the data and the fold's rows.
+    pub fingerprint: String,
+    /// The learner's name.
+    pub learner: String,
+    /// Every parameter with its value.
+    pub parameters: Settings,
+    /// The rules.
+    pub protocol: Protocol,
+    /// The run's seed.
+    pub seed: u64,
+    /// The number of the fold.
+    pub fold: usize,
+}
+
+impl JournalKey {
+    /// The key as text: equal keys give equal text, because parameters stand in the order of their declaration.
+    fn text(&self) -> String {
+        serde_json::to_string(self).expect("a key is plain data")
+    }
+}
+
+/// A finished fold as a line of the journal keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldRecord {
+    scores: Scores,
+    fit_seconds: f64,
+    predict_seconds: f64,
+    summary: Summary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    best_iteration: Option<usize>,
+    prediction: StoredPrediction,
+    history: Vec<StoredEvent>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    test_curve: Vec<(usize, f64)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredPrediction {
+    Distributions { labels: usize, values: Vec<f32> },
+    Values(Vec<f64>),
+}
+
+/// An event in few letters: a long run has many of them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum StoredEvent {
+    /// Iteration, total, loss.
+    #[serde(rename = "i")]
+    Iteration(usize, usize, Option<f64>),
+    #[serde(rename = "u")]
+    LeafUpdate(usize),
+    /// Iteration, K-L; null where it is not a number.
+    #[serde(rename = "v")]
+    Validation(usize, Option<f64>),
+}
+
+impl FoldRecord {
+    fn of(result: &FoldResult) -> Self {
+        let prediction = match &result.prediction {
+            Prediction::Distributions(m) => {
+                StoredPrediction::Distributions { labels: m.cols(), values: m.as_slice().to_vec() }
+            }
+            Prediction::Values(v) => StoredPrediction::Values(v.clone()),
+        };
+        let stored = |event: &FitEvent| match *event {
+            FitEvent::Iteration { iteration, total, loss } => StoredEvent::Iteration(iteration, total, loss),
+            FitEvent::LeafUpdate { iteration } => StoredEvent::LeafUpdate(iteration),
+            FitEvent::Validation { iteration, kl } => StoredEvent::Validation(iteration, Some(kl)),
+        };
+        FoldRecord {
+            scores: result.scores.clone(),
+            fit_seconds: result.fit_seconds,
+            predict_seconds: result.predict_seconds,
+            summary: result.summary.clone(),
+            best_iteration: result.best_iteration,
+            prediction,
+            history: result.history.iter().map(stored).collect(),
+            test_curve: result.test_curve.clone(),
+        }
+    }
+
+    /// Whether the prediction is whole.
+    fn check(&self) -> std::result::Result<(), String> {
+        match &self.prediction {
+            StoredPrediction::Distributions { labels: 0, .. } => Err("a prediction without labels".into()),
+            StoredPrediction::Distributions { labels, values } if values.len() % labels != 0 => {
+                Err(format!("{} predicted numbers for {labels} labels", values.len()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The result again; `rows` are the fold's test rows, which the journal does not repeat.
+    pub fn into_result(self, rows: Vec<usize>) -> FoldResult {
+        let prediction = match self.prediction {
+            StoredPrediction::Distributions { labels, values } => {
+                let matrix = Matrix::new(values.len() / labels, labels, values);
+                Prediction::Distributions(matrix.expect("the shape was checked when the line was read"))
+            }
+            StoredPrediction::Values(values) => Prediction::Values(values),
+        };
+        let event = |stored: StoredEvent| match stored {
+            StoredEvent::Iteration(iteration, total, loss) => FitEvent::Iteration { iteration, total, loss },
+            StoredEvent::LeafUpdate(iteration) => FitEvent::LeafUpdate { iteration },
+            StoredEvent::Validation(iteration, kl) => {
+                FitEvent::Validation { iteration, kl: kl.unwrap_or(f64::NAN) }
+            }
+        };
+        FoldResult {
+            scores: self.scores,
+            fit_seconds: self.fit_seconds,
+            predict_seconds: self.predict_seconds,
+            summary: self.summary,
+            best_iteration: self.best_iteration,
+            prediction,
+            rows,
+            history: self.history.into_iter().map(event).collect(),
+            test_curve: self.test_curve,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    key: JournalKey,
+    result: FoldRecord,
+}
+
+#[derive(Serialize)]
+struct LineRef<'a> {
+    key: &'a JournalKey,
+    result: &'a FoldRecord,
+}
+
+/// The finished folds of a file, and the file to add more to. One process at a time.
+pub struct Journal {
+    path: PathBuf,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    file: File,
+    folds: HashMap<String, FoldRecord>,
+}
+
+impl Journal {
+    /// Opens a journal, or starts one where there is none.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let io = |e| Error::io(&path, e);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let mut folds = HashMap::new();
+        for (number, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
+            let damaged = |why: String| {
+                Error::data(format!(
+                    "{} line {}: not a finished fold of a journal: {why}; remove the line, or name another journal",
+                    path.display(),
+                    number + 1
+                ))
+            };
+            let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
+            line.result.check().map_err(damaged)?;
+            folds.insert(line.key.text(), line.result);
+        }
+        if whole < bytes.len() {
+            // A file that is not ours also lacks a last line end sometimes: only what starts like a line of ours is cut.
+            let start = &bytes[whole..bytes.len().min(whole + LINE_START.len())];
+            if !LINE_START.starts_with(start) {
+                return Err(Error::data(format!(
+                    "{} line {}: not a journal; name another file",
+                    path.display(),
+                    bytes[..whole].iter().filter(|&&byte| byte == b'\n').count() + 1
+                )));
+            }
+            file.set_len(whole as u64).map_err(io)?;
+        }
+        file.seek(SeekFrom::Start(whole as u64)).map_err(io)?;
+        Ok(Journal { path, inner: Mutex::new(Inner { file, folds }) })
+    }
+
+    /// How many finished folds there are.
+    pub fn len(&self) -> usize {
+        self.lock().folds.len()
+    }
+
+    /// Whether there is no finished fold.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The finished fold of a key.
+    pub fn get(&self, key: &JournalKey) -> Option<FoldRecord> {
+        self.lock().folds.get(&key.text()).cloned()
+    }
+
+    /// Adds a finished fold; when this returns it is on the disk.
+    pub fn put(&self, key: &JournalKey, result: &FoldResult) -> Result<()> {
+        let record = FoldRecord::of(result);
+        let mut line =
+            serde_json::to_vec(&LineRef { key, result: &record }).expect("a finished fold is plain data");
+        line.push(b'\n');
+        let mut inner = self.lock();
+        let io = |e| Error::io(&self.path, e);
+        inner.file.write_all(&line).map_err(io)?;
+        inner.file.sync_data().map_err(io)?;
+        inner.folds.insert(key.text(), record);
+        Ok(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// How every line starts.
+const LINE_START: &[u8] = b"{\"key\":{";
+
+/// A short text for each fold that differs when the data or the rows of the fold differ: two 64-bit hashes over features,
+/// targets, weights, groups, true values, label values and row numbers.
+pub fn fingerprints(data: &Dataset, folds: &[Fold]) -> Vec<String> {
+    let of_data = hash_of_data(data);
+    let with_rows = |fold: &Fold| {
+        let mut hash = of_data.clone();
+        hash.optional(Some(&fold.training), |&row| row as u64);
+        hash.optional(Some(&fold.test), |&row| row as u64);
+        format!("{:016x}{:016x}", hash.0, hash.1)
+    };
+    folds.iter().map(with_rows).collect()
+}
+
+fn hash_of_data(data: &Dataset) -> Hash {
+    let mut hash = Hash::new();
+    match &data.features {
+        Features::Dense(m) => {
+            hash.number(m.cols() as u64);
+            m.as_slice().iter().for_each(|v| hash.number(u64::from(v.to_bits())));
+        }
+        Features::Sparse(m) => {
+            let (offsets, columns, values) = m.parts();
+            hash.number(m.cols() as u64);
+            offsets.iter().for_each(|&v| hash.number(v as u64));
+            columns.iter().for_each(|&v| hash.number(u64::from(v)));
+            values.iter().for_each(|v| hash.number(u64::from(v.to_bits())));
+        }
+    }
+    hash.number(data.labels() as u64);
+    data.targets.as_slice().iter().for_each(|v| hash.number(u64::from(v.to_bits())));
+    hash.optional(data.weights.as_deref(), |v| u64::from(v.to_bits()));
+    hash.optional(data.groups.as_deref(), |&v| u64::from(v));
+    hash.optional(data.truth.as_deref(), |v| v.to_bits());
+    hash.optional(data.schema.label_values.as_deref(), |v| v.to_bits());
+    hash
+}
+
+/// FNV-1a in two variants, over whole numbers instead of bytes.
+#[derive(Clone)]
+struct Hash(u64, u64);
+
+impl Hash {
+    fn new() -> Self {
+        Hash(0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142)
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+        self.1 = (self.1 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+
+    /// Some numbers with their count, so that what follows cannot be taken for them.
+    fn optional<T>(&mut self, values: Option<&[T]>, bits: impl Fn(&T) -> u64) {
+        self.number(values.map_or(u64::MAX, |values| values.len() as u64));
+        values.unwrap_or_default().iter().for_each(|value| self.number(bits(value)));
+    }
+}

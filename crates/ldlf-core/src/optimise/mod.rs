@@ -1,0 +1,3 @@
+//! Optimisers that learners share.
+
+pub mod step;

@@ -1,0 +1,136 @@
+//! A folder with all that an evaluation came to: what `ldlf report` reads.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `results.json` | the object of `ldlf cv --json` |
+//! | `predictions/<learner>-<fold>.csv` | `row` from 0, then `truth_<label>` and `predicted_<label>` for every label; or `truth` and `predicted` for plain values |
+//! | `curves/<learner>-<fold>.csv` | `iteration,loss,validation_kl,leaf_update,test_kl`; empty where nothing was measured |
+//!
+//! Predictions of ordered labels that were made from single values end with the column `value`, the true one. A learner
+//! that stands in the table several times is called `<learner>`, `<learner>.2`, `<learner>.3` and so on.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use crate::answers::mean;
+use crate::evaluate::{CrossValidation, FoldResult};
+use crate::model_file::{Overwrite, write_atomically};
+use crate::{Dataset, Error, FitEvent, Prediction, Result};
+
+/// Writes the folder, replacing files of an earlier evaluation. `results.json` comes last: where it stands, all is there.
+pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Result<()> {
+    for part in ["predictions", "curves"] {
+        let part = folder.join(part);
+        std::fs::create_dir_all(&part).map_err(|e| Error::io(&part, e))?;
+    }
+    for (name, result) in file_names(evaluation).iter().zip(&evaluation.results) {
+        for (number, fold) in result.folds.iter().enumerate() {
+            let file = format!("{name}-{number}.csv");
+            write_csv(&folder.join("predictions").join(&file), &prediction_table(fold, data))?;
+            write_csv(&folder.join("curves").join(&file), &curve_table(fold))?;
+        }
+    }
+    let json = serde_json::to_vec_pretty(evaluation).expect("an evaluation is plain data");
+    write_atomically(&folder.join("results.json"), Overwrite::Yes, |out| {
+        out.write_all(&json)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// What the files of each learner are called, in the order of the table.
+pub fn file_names(evaluation: &CrossValidation) -> Vec<String> {
+    let mut seen = BTreeMap::<&str, usize>::new();
+    let name = |learner: &'_ str, times: usize| match times {
+        1 => learner.to_string(),
+        times => format!("{learner}.{times}"),
+    };
+    let mut names = Vec::new();
+    for result in &evaluation.results {
+        let times = seen.entry(&result.learner).or_default();
+        *times += 1;
+        names.push(name(&result.learner, *times));
+    }
+    names
+}
+
+fn write_csv(path: &Path, table: &[Vec<String>]) -> Result<()> {
+    write_atomically(path, Overwrite::Yes, |out| {
+        let mut writer = csv::Writer::from_writer(out);
+        for record in table {
+            writer.write_record(record).map_err(std::io::Error::other)?;
+        }
+        writer.flush()
+    })
+}
+
+fn prediction_table(fold: &FoldResult, data: &Dataset) -> Vec<Vec<String>> {
+    let values = data.schema.label_values.as_deref();
+    let mut table = Vec::with_capacity(fold.rows.len() + 1);
+    let mut header = vec!["row".to_string()];
+    match &fold.prediction {
+        Prediction::Distributions(_) => {
+            for kind in ["truth", "predicted"] {
+                header.extend(data.schema.label_names.iter().map(|label| format!("{kind}_{label}")));
+            }
+            header.extend(data.truth.as_ref().map(|_| "value".to_string()));
+        }
+        Prediction::Values(_) => header.extend(["truth".to_string(), "predicted".to_string()]),
+    }
+    table.push(header);
+    for (place, &row) in fold.rows.iter().enumerate() {
+        let mut record = vec![row.to_string()];
+        let truth = data.truth.as_ref().map(|truth| truth[row]);
+        match &fold.prediction {
+            Prediction::Distributions(p) => {
+                let numbers = data.targets.row(row).iter().chain(p.row(place));
+                record.extend(numbers.map(f32::to_string));
+                record.extend(truth.map(|value| value.to_string()));
+            }
+            Prediction::Values(v) => {
+                let truth = truth.or_else(|| values.map(|values| mean(data.targets.row(row), values)));
+                record.push(truth.map_or(String::new(), |value| value.to_string()));
+                record.push(v[place].to_string());
+            }
+        }
+        table.push(record);
+    }
+    table
+}
+
+/// One point of a learning curve.
+#[derive(Default)]
+struct Point {
+    loss: Option<f64>,
+    validation_kl: Option<f64>,
+    leaf_update: bool,
+    test_kl: Option<f64>,
+}
+
+fn curve_table(fold: &FoldResult) -> Vec<Vec<String>> {
+    let mut points = BTreeMap::<usize, Point>::new();
+    for event in &fold.history {
+        match *event {
+            FitEvent::Iteration { iteration, loss, .. } => points.entry(iteration).or_default().loss = loss,
+            FitEvent::LeafUpdate { iteration } => points.entry(iteration).or_default().leaf_update = true,
+            FitEvent::Validation { iteration, kl } => {
+                points.entry(iteration).or_default().validation_kl = Some(kl);
+            }
+        }
+    }
+    for &(iteration, kl) in &fold.test_curve {
+        points.entry(iteration).or_default().test_kl = Some(kl);
+    }
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let header = ["iteration", "loss", "validation_kl", "leaf_update", "test_kl"].map(String::from).to_vec();
+    let record = |(iteration, point): (usize, Point)| {
+        vec![
+            iteration.to_string(),
+            number(point.loss),
+            number(point.validation_kl),
+            u8::from(point.leaf_update).to_string(),
+            number(point.test_kl),
+        ]
+    };
+    std::iter::once(header).chain(points.into_iter().map(record)).collect()
+}

@@ -1,0 +1,105 @@
+//! Plain loops, compiled for the processor at hand: a stock build runs AVX2 or AVX-512 code where it can.
+
+use std::sync::OnceLock;
+
+/// A set of instructions that a loop may be compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What every processor of this kind has.
+    Portable,
+    /// AVX2 and FMA (x86-64-v3).
+    V3,
+    /// AVX-512 (x86-64-v4).
+    V4,
+}
+
+/// The level in use: the best that the processor has, or less where the environment variable `LDLF_SIMD` says
+/// `portable` or `v3`.
+pub fn level() -> Level {
+    static LEVEL: OnceLock<Level> = OnceLock::new();
+    *LEVEL.get_or_init(|| {
+        let most = match std::env::var("LDLF_SIMD").as_deref() {
+            Ok("portable") => Level::Portable,
+            Ok("v3") => Level::V3,
+            _ => Level::V4,
+        };
+        best().min(most)
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn best() -> Level {
+    if pulp::x86::V4::try_new().is_some() {
+        Level::V4
+    } else if pulp::x86::V3::try_new().is_some() {
+        Level::V3
+    } else {
+        Level::Portable
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn best() -> Level {
+    Level::Portable
+}
+
+/// Runs `work` compiled for the level in use. What `work` calls must be `#[inline(always)]` to be compiled with it.
+///
+/// ```
+/// let mut x = vec![1.0f32; 1000];
+/// ldlf_core::simd::vectorise(|| x.iter_mut().for_each(|v| *v *= 2.0));
+/// assert_eq!(x[999], 2.0);
+/// ```
+#[inline(always)]
+pub fn vectorise<R>(work: impl FnOnce() -> R) -> R {
+    vectorise_at(level(), work)
+}
+
+/// Runs `work` compiled for `level`, or for less where the processor lacks it.
+#[inline(always)]
+pub fn vectorise_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if level >= Level::V4
+            && let Some(v4) = pulp::x86::V4::try_new()
+        {
+            return v4.vectorize(Call(work));
+        }
+        if level >= Level::V3
+            && let Some(v3) = pulp::x86::V3::try_new()
+        {
+            return v3.vectorize(Call(work));
+        }
+    }
+    let _ = level;
+    work()
+}
+
+#[cfg(target_arch = "x86_64")]
+struct Call<F>(F);
+
+#[cfg(target_arch = "x86_64")]
+impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Call<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn call(self) -> R {
+        (self.0)()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_gives_the_same_bits_for_loops_without_fused_operations() {
+        let at = |level| {
+            let mut x: Vec<f32> = (0..1003).map(|i| i as f32 * 0.37 - 90.0).collect();
+            vectorise_at(level, || x.iter_mut().for_each(|v| *v = *v * *v + 0.1 * *v));
+            x
+        };
+        assert_eq!(at(Level::Portable), at(Level::V3));
+        assert_eq!(at(Level::Portable), at(Level::V4));
+    }
+}

@@ -1,0 +1,132 @@
+//! The work buffers of one block of rows, and one tree's way through it. Made once, used for every block.
+
+use ldlf_core::product::View;
+
+use crate::kernel::{Lane, Number, ROWS, sigmoid};
+use crate::loss::{divide_into, mix, pull};
+use crate::routing::{backward, route};
+use crate::tree_shape::ForestShape;
+
+/// Targets of some rows, with weights.
+#[derive(Clone, Copy)]
+pub struct Examples<'a, T> {
+    /// `[all rows, labels]`, row after row.
+    pub targets: &'a [T],
+    /// Number of labels.
+    pub labels: usize,
+    /// One weight a row of `targets`; 1 where absent.
+    pub weights: Option<&'a [T]>,
+    /// Which rows are meant, in order; all where absent.
+    pub rows: Option<&'a [usize]>,
+}
+
+impl<T: Number> Examples<'_, T> {
+    /// The number of rows meant.
+    pub fn len(&self) -> usize {
+        self.rows.map_or(self.targets.len() / self.labels.max(1), <[usize]>::len)
+    }
+
+    /// Whether no row is meant.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline(always)]
+    fn row(&self, index: usize) -> usize {
+        self.rows.map_or(index, |rows| rows[index])
+    }
+
+    /// The sum of the weights of the rows meant.
+    pub fn total_weight(&self) -> f64 {
+        match self.weights {
+            None => self.len() as f64,
+            Some(weights) => (0..self.len()).map(|index| weights[self.row(index)].as_f64()).sum(),
+        }
+    }
+}
+
+/// Everything one block of [`ROWS`] rows needs on its way through the forest. Rows past the end of the data are filled with
+/// zeros and weigh nothing.
+pub struct Block<T> {
+    /// `[units]`: activations, then their sigmoids.
+    pub splits: Vec<Lane<T>>,
+    /// `[leaves]`: the shares of one tree's leaves.
+    pub shares: Vec<Lane<T>>,
+    /// `[leaves]`: the pulls of one tree's leaves.
+    pub pulls: Vec<Lane<T>>,
+    /// `[labels]`: one tree's output, then `d / g`.
+    pub output: Vec<Lane<T>>,
+    /// `[labels]`: the targets.
+    pub targets: Vec<Lane<T>>,
+    /// The weight of every row.
+    pub weights: Lane<T>,
+    /// `[units]`: the gradient with respect to the activations.
+    pub gradient: Vec<Lane<T>>,
+}
+
+impl<T: Number> Block<T> {
+    /// Buffers for a forest of this shape.
+    pub fn new(shape: &ForestShape) -> Self {
+        let lanes = |count: usize| vec![[T::ZERO; ROWS]; count];
+        Block {
+            splits: lanes(shape.units),
+            shares: lanes(shape.leaves()),
+            pulls: lanes(shape.leaves()),
+            output: lanes(shape.labels),
+            targets: lanes(shape.labels),
+            weights: [T::ZERO; ROWS],
+            gradient: lanes(shape.units),
+        }
+    }
+
+    /// Takes over the activations of `count` rows from `first` on (`[units, rows]` view) and applies the sigmoid.
+    #[inline(always)]
+    pub fn load_activations(&mut self, activations: View<'_, T>, first: usize, count: usize) {
+        for (unit, lane) in self.splits.iter_mut().enumerate() {
+            match activations.row_slice(unit) {
+                Some(row) => lane[..count].copy_from_slice(&row[first..first + count]),
+                None => (0..count).for_each(|row| lane[row] = activations.at(unit, first + row)),
+            }
+            lane[count..].fill(T::ZERO);
+        }
+        sigmoid(self.splits.as_flattened_mut());
+    }
+
+    /// Takes over the targets and weights of `count` rows from `first` on.
+    #[inline(always)]
+    pub fn load_examples(&mut self, examples: &Examples<'_, T>, first: usize, count: usize) {
+        let labels = examples.labels;
+        for row in 0..count {
+            let source = examples.row(first + row);
+            let target = &examples.targets[source * labels..(source + 1) * labels];
+            for (lane, &d) in self.targets.iter_mut().zip(target) {
+                lane[row] = d;
+            }
+            self.weights[row] = examples.weights.map_or(T::ONE, |weights| weights[source]);
+        }
+        for lane in &mut self.targets {
+            lane[count..].fill(T::ZERO);
+        }
+        self.weights[count..].fill(T::ZERO);
+    }
+
+    /// One tree forward and backward: adds `scale * w` times its gradient and gives its weighted loss.
+    #[inline(always)]
+    pub fn learn(&mut self, units: &[u32], leaves: &[T], scale: T) -> f64 {
+        route(&self.splits, units, &mut self.shares);
+        mix(&self.shares, leaves, &mut self.output);
+        let mut losses = [T::ZERO; ROWS];
+        divide_into(&self.targets, &mut self.output, &mut losses);
+        pull(&self.shares, leaves, &self.output, &mut self.pulls);
+        let mut scales = [T::ZERO; ROWS];
+        for row in 0..ROWS {
+            scales[row] = self.weights[row] * scale;
+        }
+        backward(&self.splits, units, &mut self.pulls, &scales, &mut self.gradient);
+        let mut loss = 0.0;
+        for row in 0..ROWS {
+            loss += (losses[row] * self.weights[row]).as_f64();
+        }
+        loss
+    }
+}

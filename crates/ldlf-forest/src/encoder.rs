@@ -1,0 +1,270 @@
+//! From a dataset's columns to the inputs of the linear map: fitted on training rows only, saved with the model.
+
+use std::ops::Range;
+
+use ldlf_core::model_file::{Array, Parts};
+use ldlf_core::random::Generator;
+use ldlf_core::{Csr, Error, Features, Result, choices};
+use rand::RngExt;
+
+choices! {
+    /// How features are brought to a common scale.
+    pub enum Scaling {
+        /// As they are.
+        Raw = "raw",
+        /// Mean 0 and deviation 1 (sparse columns: deviation 1, zeros stay zeros), cut off far out.
+        Standard = "standard",
+    }
+}
+
+/// Scales columns: `z = clamp((x - shift) scale, -limit, limit)`. Sparse columns are not shifted, so that zeros stay zeros;
+/// a constant column becomes zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encoder {
+    shift: Vec<f32>,
+    scale: Vec<f32>,
+    limit: f32,
+    bias: bool,
+}
+
+/// Encoded rows, with a last column of ones when there is a bias.
+pub enum Encoded {
+    /// `[rows, inputs]`.
+    Dense(Vec<f32>),
+    /// The same, of which only entries that differ from zero are stored.
+    Sparse(Csr),
+}
+
+/// Inputs that are left out at random, for one step of training.
+pub struct Dropout<'a> {
+    /// The share left out; the rest is scaled up by `1 / (1 - share)`.
+    pub share: f32,
+    /// Where the chance comes from.
+    pub generator: &'a mut Generator,
+}
+
+impl Encoder {
+    /// Fits the encoder to the given rows. `limit` is how many deviations from the mean a value may lie.
+    pub fn fit(features: &Features, rows: &[usize], scaling: Scaling, limit: f64, bias: bool) -> Self {
+        let cols = features.cols();
+        let (shift, scale) = match scaling {
+            Scaling::Raw => (vec![0.0; cols], vec![1.0; cols]),
+            Scaling::Standard => {
+                let sparse = matches!(features, Features::Sparse(_));
+                let n = rows.len().max(1) as f64;
+                let mut sum = vec![0.0f64; cols];
+                for &row in rows {
+                    features.for_each_in_row(row, |col, v| sum[col] += f64::from(v));
+                }
+                let mean: Vec<f64> = sum.iter().map(|s| s / n).collect();
+                let mut squares = vec![0.0f64; cols];
+                let mut stored = vec![0usize; cols];
+                for &row in rows {
+                    features.for_each_in_row(row, |col, v| {
+                        squares[col] += (f64::from(v) - mean[col]).powi(2);
+                        stored[col] += 1;
+                    });
+                }
+                let mut shift = vec![0.0f32; cols];
+                let mut scale = vec![0.0f32; cols];
+                for col in 0..cols {
+                    let absent = rows.len() - stored[col];
+                    let deviation = ((squares[col] + absent as f64 * mean[col].powi(2)) / n).sqrt();
+                    // A column whose spread is rounding noise is constant.
+                    if deviation > 1e-6 * mean[col].abs() && deviation > f64::from(f32::MIN_POSITIVE) {
+                        scale[col] = (1.0 / deviation) as f32;
+                        shift[col] = if sparse { 0.0 } else { mean[col] as f32 };
+                    }
+                }
+                (shift, scale)
+            }
+        };
+        let limit = if scaling == Scaling::Raw { f32::MAX } else { limit as f32 };
+        Encoder { shift, scale, limit, bias }
+    }
+
+    /// The number of features read.
+    pub fn features(&self) -> usize {
+        self.scale.len()
+    }
+
+    /// The number of inputs written, with the bias.
+    pub fn inputs(&self) -> usize {
+        self.scale.len() + usize::from(self.bias)
+    }
+
+    /// Whether the last input is the constant 1.
+    pub fn bias(&self) -> bool {
+        self.bias
+    }
+
+    /// An empty buffer of the kind that these features need.
+    pub fn buffer(&self, features: &Features) -> Encoded {
+        match features {
+            Features::Dense(_) => Encoded::Dense(Vec::new()),
+            Features::Sparse(_) => Encoded::Sparse(Csr::with_columns(self.inputs())),
+        }
+    }
+
+    /// Encodes rows into a buffer, replacing what it holds.
+    pub fn encode(
+        &self,
+        features: &Features,
+        rows: impl ExactSizeIterator<Item = usize>,
+        mut dropout: Option<Dropout<'_>>,
+        out: &mut Encoded,
+    ) {
+        let inputs = self.inputs();
+        match (features, out) {
+            (Features::Dense(matrix), Encoded::Dense(out)) => {
+                out.resize(rows.len() * inputs, 0.0);
+                for (row, out) in rows.zip(out.chunks_exact_mut(inputs)) {
+                    self.encode_dense(matrix.row(row), out);
+                    if let Some(dropout) = &mut dropout {
+                        dropout.apply(&mut out[..self.scale.len()]);
+                    }
+                }
+            }
+            (Features::Sparse(matrix), Encoded::Sparse(out)) => {
+                out.clear();
+                for row in rows {
+                    let (columns, values) = matrix.row(row);
+                    let bias = self.bias.then_some((self.scale.len() as u32, 1.0));
+                    let scaled = columns.iter().zip(values).filter_map(|(&column, &value)| {
+                        let z = (value * self.scale[column as usize]).clamp(-self.limit, self.limit);
+                        let z = dropout.as_mut().map_or(z, |dropout| dropout.one(z));
+                        (z != 0.0).then_some((column, z))
+                    });
+                    out.push_row(scaled.chain(bias));
+                }
+            }
+            _ => unreachable!("buffer() makes the kind that the features have"),
+        }
+    }
+
+    fn encode_dense(&self, row: &[f32], out: &mut [f32]) {
+        ldlf_core::simd::vectorise(|| {
+            for (((out, &x), &shift), &scale) in out.iter_mut().zip(row).zip(&self.shift).zip(&self.scale) {
+                let z = (x - shift) * scale;
+                let z = if z > -self.limit { z } else { -self.limit };
+                *out = if z < self.limit { z } else { self.limit };
+            }
+        });
+        if self.bias {
+            out[self.scale.len()] = 1.0;
+        }
+    }
+
+    /// Adds the encoder to a model file.
+    pub fn store(&self, parts: &mut Parts) {
+        parts.put("encoder.shift", Array::F32(vec![self.shift.len()], self.shift.clone()));
+        parts.put("encoder.scale", Array::F32(vec![self.scale.len()], self.scale.clone()));
+        parts.put("encoder.limit", Array::F32(vec![1], vec![self.limit]));
+        parts.put_detail("bias", self.bias);
+    }
+
+    /// Reads the encoder from a model file.
+    pub fn load(parts: &Parts, features: usize) -> Result<Self> {
+        let limit = parts.f32s("encoder.limit", &[1])?[0];
+        if limit <= 0.0 {
+            return Err(Error::model_file("the model file's \"encoder.limit\" must be above 0"));
+        }
+        Ok(Encoder {
+            shift: parts.f32s("encoder.shift", &[features])?,
+            scale: parts.f32s("encoder.scale", &[features])?,
+            limit,
+            bias: parts.detail("bias")?,
+        })
+    }
+}
+
+impl Dropout<'_> {
+    fn one(&mut self, value: f32) -> f32 {
+        if self.generator.random::<f32>() < self.share { 0.0 } else { value / (1.0 - self.share) }
+    }
+
+    /// Four decisions from every 64 random bits: a share is exact to 1/65536.
+    fn apply(&mut self, values: &mut [f32]) {
+        let threshold = (self.share * 65536.0) as u32;
+        let scale = 1.0 / (1.0 - self.share);
+        for values in values.chunks_mut(4) {
+            let bits: u64 = self.generator.random();
+            for (index, value) in values.iter_mut().enumerate() {
+                let keep = ((bits >> (16 * index)) & 0xffff) as u32 >= threshold;
+                *value *= if keep { scale } else { 0.0 };
+            }
+        }
+    }
+}
+
+/// Rows of a dataset that are encoded when asked for.
+pub struct EncodedRows<'a> {
+    /// The encoder.
+    pub encoder: &'a Encoder,
+    /// Where the rows stand.
+    pub features: &'a Features,
+    /// Which rows are meant, in order; all where absent.
+    pub rows: Option<&'a [usize]>,
+}
+
+impl EncodedRows<'_> {
+    /// Encodes the rows at some places of the order.
+    pub fn encode(&self, places: Range<usize>, out: &mut Encoded) {
+        match self.rows {
+            None => self.encoder.encode(self.features, places, None, out),
+            Some(rows) => self.encoder.encode(self.features, rows[places].iter().copied(), None, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ldlf_core::{Matrix, Seed};
+
+    #[test]
+    fn dense_columns_get_mean_zero_and_deviation_one_and_constants_vanish() {
+        let features = Features::Dense(Matrix::from_rows(&[
+            [1.0, 7.0, -100.0],
+            [3.0, 7.0, 0.0],
+            [1.0, 7.0, 0.0],
+            [3.0, 7.0, 0.0],
+        ]));
+        let encoder = Encoder::fit(&features, &[0, 1, 2, 3], Scaling::Standard, 1.5, true);
+        let mut out = encoder.buffer(&features);
+        encoder.encode(&features, 0..4, None, &mut out);
+        let Encoded::Dense(z) = out else { panic!("dense features stay dense") };
+        assert_eq!(z[..4], [-1.0, 0.0, -1.5, 1.0], "standardised, constant, cut off, bias");
+        assert_eq!(z[4], 1.0);
+    }
+
+    #[test]
+    fn only_the_given_rows_are_looked_at() {
+        let features = Features::Dense(Matrix::from_rows(&[[1.0], [3.0], [1e6]]));
+        let with = Encoder::fit(&features, &[0, 1], Scaling::Standard, 5.0, false);
+        assert_eq!((with.shift[0], with.scale[0]), (2.0, 1.0));
+    }
+
+    #[test]
+    fn sparse_zeros_stay_zeros_and_the_deviation_counts_them() {
+        let sparse = Features::Sparse(Csr::new(2, vec![0, 1, 1, 2, 2], vec![0, 0], vec![2.0, 2.0]).unwrap());
+        let encoder = Encoder::fit(&sparse, &[0, 1, 2, 3], Scaling::Standard, 5.0, true);
+        let mut out = encoder.buffer(&sparse);
+        encoder.encode(&sparse, 0..4, None, &mut out);
+        let Encoded::Sparse(z) = out else { panic!("sparse features stay sparse") };
+        assert_eq!(z.row(0), (&[0, 2][..], &[2.0, 1.0][..]));
+        assert_eq!(z.row(1), (&[2][..], &[1.0][..]));
+    }
+
+    #[test]
+    fn dropout_keeps_the_expectation_and_never_drops_the_bias() {
+        let features = Features::Dense(Matrix::new(1, 4000, (0..4000).map(|_| 1.0).collect()).unwrap());
+        let encoder = Encoder::fit(&features, &[0], Scaling::Raw, 5.0, true);
+        let mut out = encoder.buffer(&features);
+        let mut generator = Seed::new(1).generator();
+        encoder.encode(&features, 0..1, Some(Dropout { share: 0.25, generator: &mut generator }), &mut out);
+        let Encoded::Dense(z) = out else { panic!("dense") };
+        let mean: f32 = z[..4000].iter().sum::<f32>() / 4000.0;
+        assert!((mean - 1.0).abs() < 0.05 && z[4000] == 1.0, "{mean}");
+    }
+}

@@ -1,0 +1,404 @@
+//! The forest head: it sees activations and targets only, so that the shallow model, a deep network and any other feature
+//! function can stand in front of it.
+
+use std::ops::Range;
+
+use ldlf_core::parallel::chunks;
+use ldlf_core::product::View;
+use ldlf_core::simd::vectorise;
+use ldlf_core::{Result, Seed, Threads};
+
+pub use crate::block::{Block, Examples};
+use crate::kernel::{Lane, Number, ROWS};
+use crate::leaves::{LeafPrior, add_statistics, apply};
+use crate::loss::{divide, mix};
+use crate::routing::route;
+use crate::tree_shape::{ForestShape, check_memory, draw_units};
+
+/// `K` trees over the output units of one feature function: the unit of every split and the distribution of every leaf.
+///
+/// ```
+/// use ldlf_core::{Seed, product::View};
+/// use ldlf_forest::{head::Head, tree_shape::ForestShape};
+/// let shape = ForestShape { trees: 2, depth: 3, units: 4, labels: 3 };
+/// let head = Head::<f64>::new(shape, Seed::new(0))?;
+/// let activations = [0.5, -1.0, 2.0, 0.0]; // one row, four units
+/// let mut distribution = [0.0; 3];
+/// head.predict(View::row_major(&activations, 1, 4), &mut distribution);
+/// assert!((distribution.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+/// # Ok::<(), ldlf_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head<T> {
+    shape: ForestShape,
+    units: Vec<u32>,
+    leaves: Vec<T>,
+}
+
+/// Computes activations for rows on demand; lets leaf updates run over more rows than memory holds.
+pub trait ActivationSource<T>: Sync {
+    /// What a thread keeps between calls.
+    type Scratch: Send;
+    /// A scratch for rows in chunks of at most [`CHUNK`].
+    fn scratch(&self) -> Self::Scratch;
+    /// The activations of some rows as `[units, rows]`.
+    fn activations<'a>(&self, rows: Range<usize>, scratch: &'a mut Self::Scratch) -> View<'a, T>;
+}
+
+/// Rows whose activations are computed in one go.
+pub const CHUNK: usize = 4 * ROWS;
+
+/// A leaf update keeps the routing of all its rows below this many bytes, and routes anew at every iteration above.
+const ROUTING_BUDGET: usize = 64 << 20;
+
+/// How often and towards what the leaves are moved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeafUpdate {
+    /// Iterations of Eqn. 12.
+    pub iterations: usize,
+    /// What the leaves lean to.
+    pub prior: LeafPrior,
+}
+
+impl<T: Number> Head<T> {
+    /// A head with random unit maps and uniform leaves.
+    pub fn new(shape: ForestShape, seed: Seed) -> Result<Self> {
+        shape.check()?;
+        let sizes = [("trees", shape.trees), ("leaves", shape.leaves()), ("labels", shape.labels)];
+        check_memory("the leaves", &sizes, 3 * size_of::<T>())?;
+        check_memory("the unit maps", &[("trees", shape.trees), ("splits", shape.splits())], 4)?;
+        let share = T::of(1.0 / shape.labels as f64);
+        Ok(Head {
+            units: draw_units(&shape, seed),
+            leaves: vec![share; shape.trees * shape.leaves() * shape.labels],
+            shape,
+        })
+    }
+
+    /// A head from its parts: `units` is `[trees, splits]`, `leaves` `[trees, leaves, labels]`.
+    ///
+    /// # Panics
+    /// When the parts do not fit the shape; a caller who reads them from a file checks first.
+    pub fn from_parts(shape: ForestShape, units: Vec<u32>, leaves: Vec<T>) -> Self {
+        assert_eq!(units.len(), shape.trees * shape.splits());
+        assert_eq!(leaves.len(), shape.trees * shape.leaves() * shape.labels);
+        assert!(units.iter().all(|&unit| (unit as usize) < shape.units));
+        Head { shape, units, leaves }
+    }
+
+    /// The sizes.
+    pub fn shape(&self) -> &ForestShape {
+        &self.shape
+    }
+
+    /// The unit of every split, `[trees, splits]`.
+    pub fn units(&self) -> &[u32] {
+        &self.units
+    }
+
+    /// The distribution of every leaf, `[trees, leaves, labels]`.
+    pub fn leaves(&self) -> &[T] {
+        &self.leaves
+    }
+
+    /// The leaves, to overwrite with others of the same shape.
+    pub fn leaves_mut(&mut self) -> &mut [T] {
+        &mut self.leaves
+    }
+
+    fn units_of(&self, tree: usize) -> &[u32] {
+        &self.units[tree * self.shape.splits()..(tree + 1) * self.shape.splits()]
+    }
+
+    fn leaves_of(&self, tree: usize) -> &[T] {
+        let size = self.shape.leaves() * self.shape.labels;
+        &self.leaves[tree * size..(tree + 1) * size]
+    }
+
+    /// The share of every row that reaches every leaf (Eqn. 1).
+    ///
+    /// # Shapes
+    /// - `activations`: `[rows, units]`; result: `[rows, trees, leaves]`
+    pub fn route(&self, activations: View<'_, T>) -> Vec<T> {
+        let (trees, leaves) = (self.shape.trees, self.shape.leaves());
+        let mut result = vec![T::ZERO; activations.rows() * trees * leaves];
+        let mut block = Block::new(&self.shape);
+        for rows in chunks(activations.rows(), ROWS) {
+            vectorise(|| block.load_activations(activations.transposed(), rows.start, rows.len()));
+            for tree in 0..trees {
+                vectorise(|| route(&block.splits, self.units_of(tree), &mut block.shares));
+                for (leaf, lane) in block.shares.iter().enumerate() {
+                    for (row, &share) in rows.clone().zip(lane) {
+                        result[(row * trees + tree) * leaves + leaf] = share;
+                    }
+                }
+            }
+        }
+        result
+    }
+
+    /// The mean of the trees' outputs (Eqn. 2 and the paper's testing stage).
+    ///
+    /// # Shapes
+    /// - `activations`: `[rows, units]`; `out`: `[rows, labels]`, overwritten
+    pub fn predict(&self, activations: View<'_, T>, out: &mut [T]) {
+        let mut block = Block::new(&self.shape);
+        let labels = self.shape.labels;
+        for rows in chunks(activations.rows(), ROWS) {
+            let out = &mut out[rows.start * labels..rows.end * labels];
+            vectorise(|| {
+                block.load_activations(activations.transposed(), rows.start, rows.len());
+                self.predict_block(&mut block, out);
+            });
+        }
+    }
+
+    /// Predicts the rows whose splits `block` holds into `out`, as many as `out` has room for.
+    #[inline(always)]
+    pub fn predict_block(&self, block: &mut Block<T>, out: &mut [T]) {
+        let mean = T::of(1.0 / self.shape.trees as f64);
+        block.targets.as_flattened_mut().fill(T::ZERO);
+        for tree in 0..self.shape.trees {
+            route(&block.splits, self.units_of(tree), &mut block.shares);
+            mix(&block.shares, self.leaves_of(tree), &mut block.output);
+            for (sum, g) in block.targets.as_flattened_mut().iter_mut().zip(block.output.as_flattened()) {
+                *sum += *g * mean;
+            }
+        }
+        for (row, out) in out.chunks_exact_mut(self.shape.labels).enumerate() {
+            for (label, out) in out.iter_mut().enumerate() {
+                *out = block.targets[label][row];
+            }
+        }
+    }
+
+    /// The forest loss (Eqn. 3 averaged over trees) and its gradient with respect to the activations (Eqn. 6 and 13).
+    ///
+    /// Rows count by their weight, divided by the sum of the weights.
+    ///
+    /// # Shapes
+    /// - `activations`: `[rows, units]`; `gradient`: `[rows, units]`, overwritten
+    pub fn loss_and_grad(
+        &self,
+        activations: View<'_, T>,
+        examples: &Examples<'_, T>,
+        gradient: &mut [T],
+    ) -> f64 {
+        let mut block = Block::new(&self.shape);
+        let (rows, units) = (activations.rows(), self.shape.units);
+        let total = examples.total_weight();
+        let mut loss = 0.0;
+        for range in chunks(rows, ROWS) {
+            vectorise(|| {
+                block.load_activations(activations.transposed(), range.start, range.len());
+                block.load_examples(examples, range.start, range.len());
+                loss += self.learn_block(&mut block, 0..self.shape.trees, 1.0 / total);
+            });
+            for (row, out) in range.clone().zip(gradient[range.start * units..].chunks_exact_mut(units)) {
+                for (out, lane) in out.iter_mut().zip(&block.gradient) {
+                    *out = lane[row - range.start];
+                }
+            }
+        }
+        loss
+    }
+
+    /// The loss of the rows in `block` under some of the trees, and its gradient in `block.gradient`, both times `scale` and
+    /// averaged over those trees.
+    #[inline(always)]
+    pub fn learn_block(&self, block: &mut Block<T>, trees: Range<usize>, scale: f64) -> f64 {
+        let scale = scale / trees.len() as f64;
+        block.gradient.as_flattened_mut().fill(T::ZERO);
+        let mut loss = 0.0;
+        for tree in trees {
+            loss += block.learn(self.units_of(tree), self.leaves_of(tree), T::of(scale));
+        }
+        loss * scale
+    }
+
+    /// Iterates the leaf update (Eqn. 12) with the activations held fixed; every tree moves on its own.
+    ///
+    /// The rows are routed once and the routing is kept; above a memory budget they are routed anew at every iteration.
+    pub fn update_leaves<S: ActivationSource<T>>(
+        &mut self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        update: &LeafUpdate,
+        threads: &Threads,
+    ) {
+        let rows = examples.len();
+        if rows == 0 || self.shape.labels == 1 {
+            return;
+        }
+        let bytes = rows.saturating_mul(self.shape.trees * self.shape.leaves() * size_of::<T>());
+        if bytes <= ROUTING_BUDGET {
+            let routed = self.route_all(source, examples, threads);
+            for _ in 0..update.iterations {
+                let statistics = self.statistics_of(&routed, rows, threads);
+                self.move_leaves(&statistics, update);
+            }
+        } else {
+            for _ in 0..update.iterations {
+                let statistics = self.statistics_anew(source, examples, threads);
+                self.move_leaves(&statistics, update);
+            }
+        }
+    }
+
+    /// Adds up the parts of the statistics in their order and moves every tree's leaves.
+    fn move_leaves(&mut self, parts: &[Vec<T>], update: &LeafUpdate) {
+        let size = self.shape.leaves() * self.shape.labels;
+        let trees = self.shape.trees;
+        let per_tree = parts.len() / trees;
+        let mut total = vec![0.0f64; size];
+        for tree in 0..trees {
+            total.fill(0.0);
+            for part in &parts[tree * per_tree..(tree + 1) * per_tree] {
+                total.iter_mut().zip(part).for_each(|(total, part)| *total += part.as_f64());
+            }
+            apply(&total, &update.prior, &mut self.leaves[tree * size..(tree + 1) * size]);
+        }
+    }
+
+    /// Rows whose statistics are summed by one task: at most 16 tasks a tree, so that the partial sums stay small.
+    fn task_rows(rows: usize) -> usize {
+        rows.div_ceil(16).next_multiple_of(CHUNK).max(CHUNK)
+    }
+
+    fn route_all<S: ActivationSource<T>>(
+        &self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        threads: &Threads,
+    ) -> Routed<T> {
+        let rows = examples.len();
+        let parts = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
+            let mut block = Block::new(&self.shape);
+            let mut scratch = source.scratch();
+            let blocks = task.len().div_ceil(ROWS);
+            let mut shares = vec![Vec::with_capacity(blocks * self.shape.leaves()); self.shape.trees];
+            let mut targets = Vec::with_capacity(blocks * self.shape.labels);
+            for chunk in chunks(task.len(), CHUNK) {
+                let start = task.start + chunk.start;
+                let activations = source.activations(start..task.start + chunk.end, &mut scratch);
+                for rows in chunks(chunk.len(), ROWS) {
+                    vectorise(|| {
+                        block.load_activations(activations, rows.start, rows.len());
+                        block.load_examples(examples, start + rows.start, rows.len());
+                        weigh(&mut block);
+                    });
+                    targets.extend_from_slice(&block.targets);
+                    for (tree, shares) in shares.iter_mut().enumerate() {
+                        vectorise(|| route(&block.splits, self.units_of(tree), &mut block.shares));
+                        shares.extend_from_slice(&block.shares);
+                    }
+                }
+            }
+            RoutedTask { shares, targets }
+        });
+        Routed { tasks: parts }
+    }
+
+    /// The statistics of every tree and task, tree after tree.
+    fn statistics_of(&self, routed: &Routed<T>, rows: usize, threads: &Threads) -> Vec<Vec<T>> {
+        debug_assert!(rows > 0);
+        let (leaves, labels) = (self.shape.leaves(), self.shape.labels);
+        let jobs: Vec<(usize, &RoutedTask<T>)> = (0..self.shape.trees)
+            .flat_map(|tree| routed.tasks.iter().map(move |task| (tree, task)))
+            .collect();
+        threads.map(jobs, |(tree, task)| {
+            let mut statistics = vec![T::ZERO; leaves * labels];
+            let mut output = vec![[T::ZERO; ROWS]; labels];
+            let own = self.leaves_of(tree);
+            vectorise(|| {
+                for (shares, targets) in
+                    task.shares[tree].chunks_exact(leaves).zip(task.targets.chunks_exact(labels))
+                {
+                    mix(shares, own, &mut output);
+                    divide(targets, &mut output);
+                    add_statistics(shares, &output, &mut statistics);
+                }
+            });
+            statistics
+        })
+    }
+
+    /// As [`Head::statistics_of`], routing every block again.
+    fn statistics_anew<S: ActivationSource<T>>(
+        &self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        threads: &Threads,
+    ) -> Vec<Vec<T>> {
+        let rows = examples.len();
+        let size = self.shape.leaves() * self.shape.labels;
+        let mut tasks: Vec<Vec<Vec<T>>> = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
+            let mut block = Block::new(&self.shape);
+            let mut scratch = source.scratch();
+            let mut statistics = vec![vec![T::ZERO; size]; self.shape.trees];
+            for chunk in chunks(task.len(), CHUNK) {
+                let start = task.start + chunk.start;
+                let activations = source.activations(start..task.start + chunk.end, &mut scratch);
+                for rows in chunks(chunk.len(), ROWS) {
+                    vectorise(|| {
+                        block.load_activations(activations, rows.start, rows.len());
+                        block.load_examples(examples, start + rows.start, rows.len());
+                        weigh(&mut block);
+                        for (tree, statistics) in statistics.iter_mut().enumerate() {
+                            route(&block.splits, self.units_of(tree), &mut block.shares);
+                            mix(&block.shares, self.leaves_of(tree), &mut block.output);
+                            divide(&block.targets, &mut block.output);
+                            add_statistics(&block.shares, &block.output, statistics);
+                        }
+                    });
+                }
+            }
+            statistics
+        });
+        let count = tasks.len();
+        (0..self.shape.trees * count)
+            .map(|index| std::mem::take(&mut tasks[index % count][index / count]))
+            .collect()
+    }
+}
+
+/// Multiplies the targets of a block by the rows' weights.
+#[inline(always)]
+fn weigh<T: Number>(block: &mut Block<T>) {
+    for lane in &mut block.targets {
+        for row in 0..ROWS {
+            lane[row] *= block.weights[row];
+        }
+    }
+}
+
+/// The routing of all rows, kept over the iterations of a leaf update.
+struct Routed<T> {
+    tasks: Vec<RoutedTask<T>>,
+}
+
+struct RoutedTask<T> {
+    /// By tree: `[blocks, leaves]` lanes.
+    shares: Vec<Vec<Lane<T>>>,
+    /// `[blocks, labels]` lanes: the weighted targets.
+    targets: Vec<Lane<T>>,
+}
+
+/// Activations that are in memory already, `[rows, units]`.
+pub struct Given<'a, T>(pub View<'a, T>);
+
+impl<T: Number> ActivationSource<T> for Given<'_, T> {
+    type Scratch = Vec<T>;
+
+    fn scratch(&self) -> Vec<T> {
+        Vec::new()
+    }
+
+    fn activations<'a>(&self, rows: Range<usize>, scratch: &'a mut Vec<T>) -> View<'a, T> {
+        scratch.clear();
+        for unit in 0..self.0.cols() {
+            scratch.extend(rows.clone().map(|row| self.0.at(row, unit)));
+        }
+        View::row_major(scratch, self.0.cols(), rows.len())
+    }
+}

@@ -1,0 +1,127 @@
+//! The numbers and the row blocks that the kernels work on.
+//!
+//! Every kernel treats [`ROWS`] rows at once: a [`Lane`] holds one quantity (a split's output, a leaf's share) for all of
+//! them, so that each inner loop runs over a fixed number of neighbours without a branch and the compiler can vectorise it.
+
+use ldlf_core::product::Real;
+
+/// Rows in a block: with 64 leaves the routing of a tree then fills 16 KiB and stays in the nearest cache.
+pub const ROWS: usize = 64;
+
+/// One number for each row of a block.
+pub type Lane<T> = [T; ROWS];
+
+/// A number with the elementary functions of the kernels: without branches for `f32`, exact to the last digits for `f64`.
+pub trait Number: Real {
+    /// `exp(x)`.
+    fn exponential(self) -> Self;
+    /// `ln(x)` for `x > 0`.
+    fn logarithm(self) -> Self;
+    /// `sqrt(x)`.
+    fn square_root(self) -> Self;
+}
+
+impl Number for f64 {
+    #[inline(always)]
+    fn exponential(self) -> Self {
+        self.exp()
+    }
+
+    #[inline(always)]
+    fn logarithm(self) -> Self {
+        self.ln()
+    }
+
+    #[inline(always)]
+    fn square_root(self) -> Self {
+        self.sqrt()
+    }
+}
+
+impl Number for f32 {
+    /// Range reduction to `[-ln 2 / 2, ln 2 / 2]`, a polynomial of degree 6, scaling by bits; inputs are held within
+    /// +-87, where the result is a normal number. Relative error below 2e-7.
+    #[inline(always)]
+    fn exponential(self) -> Self {
+        // Adding and subtracting 1.5 * 2^23 rounds to a whole number and leaves it in the low bits.
+        const ROUND: f32 = 12_582_912.0;
+        const LN_2_HIGH: f32 = 0.693_359_4;
+        const LN_2_LOW: f32 = -2.121_944_4e-4;
+        let x = if self > -87.0 { self } else { -87.0 };
+        let x = if x < 87.0 { x } else { 87.0 };
+        let shifted = x * std::f32::consts::LOG2_E + ROUND;
+        let n = shifted - ROUND;
+        let r = x - n * LN_2_HIGH - n * LN_2_LOW;
+        let p = 1.388_888_9e-3;
+        let p = p * r + 8.333_333_5e-3;
+        let p = p * r + 4.166_666_8e-2;
+        let p = p * r + 1.666_666_7e-1;
+        let p = p * r + 0.5;
+        let p = p * r + 1.0;
+        let p = p * r + 1.0;
+        let power = shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23;
+        p * f32::from_bits(power)
+    }
+
+    /// Splits off the power of two and sums the series of `atanh` on the mantissa in `[sqrt(1/2), sqrt(2)]`.
+    #[inline(always)]
+    fn logarithm(self) -> Self {
+        // The bits of sqrt(1/2): subtracting them makes the exponent field step at sqrt(1/2) instead of at 1.
+        const HALF_ROOT: u32 = 0x3f35_04f3;
+        let offset = self.to_bits().wrapping_sub(HALF_ROOT);
+        let exponent = (offset as i32) >> 23;
+        let mantissa = f32::from_bits((offset & 0x007f_ffff).wrapping_add(HALF_ROOT));
+        let t = (mantissa - 1.0) / (mantissa + 1.0);
+        let t2 = t * t;
+        let series = 2.0 / 9.0;
+        let series = series * t2 + 2.0 / 7.0;
+        let series = series * t2 + 0.4;
+        let series = series * t2 + 2.0 / 3.0;
+        let series = series * t2 + 2.0;
+        exponent as f32 * std::f32::consts::LN_2 + t * series
+    }
+
+    #[inline(always)]
+    fn square_root(self) -> Self {
+        self.sqrt()
+    }
+}
+
+/// Replaces every number by `1 / (1 + exp(-x))`.
+#[inline(always)]
+pub fn sigmoid<T: Number>(values: &mut [T]) {
+    for v in values {
+        *v = T::ONE / (T::ONE + (-*v).exponential());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_exponential_is_within_three_units_in_the_last_place() {
+        for i in -870..=870 {
+            let x = i as f32 * 0.1;
+            let exact = f64::from(x).exp();
+            assert!((f64::from(x.exponential()) / exact - 1.0).abs() < 4e-7, "{x}");
+        }
+        assert!(f32::exponential(-1e30) > 0.0 && f32::exponential(1e30).is_finite());
+    }
+
+    #[test]
+    fn the_fast_logarithm_is_exact_to_single_precision() {
+        for x in [1e-30f32, 1e-12, 0.1, 0.5, 0.7, 0.999, 1.0, 1.001, 1.5, 2.0, 1e20] {
+            let exact = f64::from(x).ln();
+            assert!((f64::from(x.logarithm()) - exact).abs() <= 2e-7 * exact.abs().max(1.0), "{x}");
+        }
+    }
+
+    #[test]
+    fn the_sigmoid_is_symmetric_and_saturates() {
+        let mut x = [-1e3f32, -5.0, 0.0, 5.0, 1e3];
+        sigmoid(&mut x);
+        assert_eq!((x[2], x[4]), (0.5, 1.0));
+        assert!(x[0] < 1e-37 && (x[1] + x[3] - 1.0).abs() < 1e-7);
+    }
+}

@@ -1,0 +1,555 @@
+//! Algorithm 1: steps on mini-batches, and a leaf update after every so many of them.
+
+use std::cell::OnceCell;
+use std::ops::{ControlFlow, Range};
+
+use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::learner::Summary;
+use ldlf_core::measures::KL;
+use ldlf_core::model_file::{Array, Parts};
+use ldlf_core::optimise::step::Step;
+use ldlf_core::product::View;
+use ldlf_core::random::permutation;
+use ldlf_core::simd::vectorise;
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
+};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use crate::encoder::{Dropout, Encoded, EncodedRows, Encoder};
+use crate::head::{ActivationSource, Block, Examples, Head, LeafUpdate};
+use crate::kernel::ROWS;
+use crate::leaves::LeafPrior;
+use crate::linear::{LinearMap, OptimiserState, Part};
+use crate::shallow::{LeafRows, ShallowForest, SldlfParameters};
+use crate::tree_shape::{ForestShape, check_memory};
+
+/// How the trees of a forest learn from a mini-batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ensemble {
+    /// All trees at once, on the average of their losses: the paper's rule.
+    Joint,
+    /// One tree, drawn at random: the rule of deep neural decision forests.
+    OneTree,
+}
+
+/// Everything that changes while a forest is trained.
+struct Training<'a> {
+    learner: &'static str,
+    parameters: &'a SldlfParameters,
+    ensemble: Ensemble,
+    data: &'a Dataset,
+    rows: Vec<usize>,
+    validation: Vec<usize>,
+    seed: Seed,
+    total: usize,
+    prior: LeafPrior,
+    encoder: Encoder,
+    map: LinearMap,
+    head: Head<f32>,
+    optimiser: OptimiserState,
+    works: Vec<Work>,
+    progress: Progress,
+    best: Option<(Vec<f32>, Vec<f32>)>,
+    fingerprint: OnceCell<String>,
+}
+
+/// The small state that a checkpoint keeps as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Progress {
+    iteration: usize,
+    patience: Patience,
+    loss: Option<f64>,
+    /// Sum and number of the losses since the last leaf update, and the mean before it.
+    window: (f64, usize),
+    previous: Option<f64>,
+}
+
+/// The buffers of one part of a mini-batch.
+struct Work {
+    encoded: Encoded,
+    activations: Vec<f32>,
+    gradient: Vec<f32>,
+    block: Block<f32>,
+    rows: usize,
+    loss: f64,
+}
+
+/// Trains a forest on `data`.
+pub fn train(
+    learner: &'static str,
+    parameters: &SldlfParameters,
+    ensemble: Ensemble,
+    data: &Dataset,
+    context: &mut FitContext<'_>,
+) -> Result<(ShallowForest, Summary)> {
+    let mut training = Training::new(learner, parameters, ensemble, data, context)?;
+    let stopped = training.run(context)?;
+    training.finish(stopped, &context.threads)
+}
+
+impl<'a> Training<'a> {
+    fn new(
+        learner: &'static str,
+        parameters: &'a SldlfParameters,
+        ensemble: Ensemble,
+        data: &'a Dataset,
+        context: &mut FitContext<'_>,
+    ) -> Result<Self> {
+        let shape = parameters.forest_shape(data.labels(), ensemble);
+        shape.check()?;
+        let seed = context.seed;
+        let (rows, validation) = match parameters.early_stopping {
+            true => hold_out(data, parameters.validation_share, seed),
+            false => ((0..data.rows()).collect(), Vec::new()),
+        };
+        let sizes = [("features", data.features.cols()), ("units", shape.units)];
+        check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
+        let encoder =
+            Encoder::fit(&data.features, &rows, parameters.scaling, parameters.clip, parameters.bias);
+        let head = Head::new(shape, seed)?;
+        let map = LinearMap::new(encoder.features(), encoder.bias(), shape.units, seed);
+        let batch = parameters.batch_size.min(rows.len());
+        let mean = data.mean_target_of(rows.iter().copied());
+        let part = (batch / 8).next_multiple_of(ROWS).clamp(ROWS, 8 * ROWS);
+        let works = ldlf_core::parallel::chunks(batch, part)
+            .into_iter()
+            .map(|range| Work::new(&shape, &encoder, data, range.len()))
+            .collect();
+        let mut training = Training {
+            learner,
+            parameters,
+            ensemble,
+            data,
+            total: parameters.total_iterations(rows.len()),
+            rows,
+            validation,
+            seed,
+            prior: LeafPrior { strength: parameters.leaf_prior, base: mean },
+            optimiser: OptimiserState::new(&map),
+            encoder,
+            map,
+            head,
+            works,
+            progress: Progress {
+                iteration: 0,
+                patience: Patience::new(parameters.patience),
+                loss: None,
+                window: (0.0, 0),
+                previous: None,
+            },
+            best: None,
+            fingerprint: OnceCell::new(),
+        };
+        if let Some(checkpoint) = context.resume.take() {
+            training.restore(&checkpoint)?;
+        }
+        Ok(training)
+    }
+
+    fn batch_size(&self) -> usize {
+        self.parameters.batch_size.min(self.rows.len())
+    }
+
+    /// The rows of a mini-batch. They follow from the seed and the iteration alone: every epoch has its own random order,
+    /// cut into batches, and the rows left over wait for the next epoch.
+    fn batch(&self, iteration: usize, order: &mut Order) -> Vec<usize> {
+        let size = self.batch_size();
+        let per_epoch = (self.rows.len() / size).max(1);
+        let epoch = iteration / per_epoch;
+        if order.epoch != Some(epoch) {
+            let mut generator = self.seed.named("shuffle").numbered(epoch as u64).generator();
+            order.places = permutation(self.rows.len(), &mut generator);
+            order.epoch = Some(epoch);
+        }
+        let first = iteration % per_epoch * size;
+        order.places[first..first + size].iter().map(|&place| self.rows[place]).collect()
+    }
+
+    fn run(&mut self, context: &mut FitContext<'_>) -> Result<StopReason> {
+        let mut order = Order::default();
+        while self.progress.iteration < self.total {
+            let iteration = self.progress.iteration;
+            let batch = self.batch(iteration, &mut order);
+            let loss = self.step(iteration, &batch, &context.threads);
+            if !loss.is_finite() {
+                return Err(Error::training(format!(
+                    "{}: the loss is not a finite number at iteration {}; try a learning_rate below {} or scaling=standard",
+                    self.learner,
+                    iteration + 1,
+                    self.parameters.learning_rate
+                )));
+            }
+            self.progress.iteration += 1;
+            self.progress.loss = Some(loss);
+            self.progress.window.0 += loss;
+            self.progress.window.1 += 1;
+            let mut verdict = ControlFlow::Continue(());
+            if self.progress.iteration % self.parameters.leaf_every == 0 {
+                verdict = self.after_leaf_update(context)?;
+            }
+            let event = FitEvent::Iteration {
+                iteration: self.progress.iteration,
+                total: self.total,
+                loss: Some(loss),
+            };
+            let told = context.report(event, self);
+            if let ControlFlow::Break(reason) = told {
+                return Ok(reason);
+            }
+            if let ControlFlow::Break(reason) = verdict {
+                return Ok(reason);
+            }
+        }
+        Ok(StopReason::Finished)
+    }
+
+    /// Updates the leaves, measures the validation rows, and says whether to stop.
+    fn after_leaf_update(&mut self, context: &mut FitContext<'_>) -> Result<ControlFlow<StopReason>> {
+        let iteration = self.progress.iteration;
+        self.update_leaves(&context.threads);
+        let mut verdict = context.report(FitEvent::LeafUpdate { iteration }, self);
+        if !self.validation.is_empty() {
+            let kl = self.validate(&context.threads)?;
+            match self.progress.patience.measured(iteration, kl) {
+                Verdict::Best => self.best = Some((self.map.weights().to_vec(), self.head.leaves().to_vec())),
+                Verdict::GoOn => {}
+                Verdict::Stop => verdict = ControlFlow::Break(StopReason::EarlyStopping),
+            }
+            if let ControlFlow::Break(reason) = context.report(FitEvent::Validation { iteration, kl }, self) {
+                verdict = ControlFlow::Break(reason);
+            }
+        }
+        let (sum, count) = std::mem::take(&mut self.progress.window);
+        let mean = sum / count.max(1) as f64;
+        let previous = self.progress.previous.replace(mean);
+        if let (Some(tolerance), Some(previous)) = (self.parameters.tolerance, previous)
+            && (previous - mean).abs() < tolerance * previous.abs()
+            && verdict.is_continue()
+        {
+            verdict = ControlFlow::Break(StopReason::Converged);
+        }
+        Ok(verdict)
+    }
+
+    /// One step on one mini-batch; gives its loss.
+    fn step(&mut self, iteration: usize, batch: &[usize], threads: &Threads) -> f64 {
+        let trees = self.trees_of(iteration);
+        let examples = examples(self.data, Some(batch));
+        let scale = 1.0 / examples.total_weight().max(f64::MIN_POSITIVE);
+        let (data, map, head, encoder) = (self.data, &self.map, &self.head, &self.encoder);
+        let (dropout, seed) =
+            (self.parameters.dropout as f32, self.seed.named("dropout").numbered(iteration as u64));
+        let size = self.works.first().map_or(1, |work| work.rows);
+        threads.for_each_mut(&mut self.works, |index, work| {
+            let first = index * size;
+            let mut generator = seed.numbered(index as u64).generator();
+            let dropout = (dropout > 0.0).then_some(Dropout { share: dropout, generator: &mut generator });
+            let rows = batch[first..first + work.rows].iter().copied();
+            encoder.encode(&data.features, rows, dropout, &mut work.encoded);
+            map.forward(&work.encoded, work.rows, &mut work.activations);
+            work.learn(head, trees.clone(), &examples, first, scale);
+        });
+        let loss = self.works.iter().map(|work| work.loss).sum();
+        let length = self.parameters.step_length();
+        let p = self.parameters;
+        let step =
+            Step::new(p.optimiser, iteration, length.at(iteration, self.total), p.momentum, p.weight_decay);
+        let parts: Vec<Part<'_>> = self
+            .works
+            .iter()
+            .map(|work| Part { encoded: &work.encoded, gradient: &work.gradient, rows: work.rows })
+            .collect();
+        self.optimiser.step(&mut self.map, &parts, &step, self.encoder.bias(), threads);
+        loss
+    }
+
+    fn trees_of(&self, iteration: usize) -> Range<usize> {
+        let trees = self.head.shape().trees;
+        match self.ensemble {
+            Ensemble::Joint => 0..trees,
+            Ensemble::OneTree => {
+                let mut generator = self.seed.named("tree").numbered(iteration as u64).generator();
+                let tree = generator.random_range(0..trees as u64) as usize;
+                tree..tree + 1
+            }
+        }
+    }
+
+    /// The rows of the leaf update that follows the iterations done so far.
+    fn leaf_rows(&self) -> Vec<usize> {
+        let done = self.progress.iteration;
+        let last = |count: usize| {
+            let mut order = Order::default();
+            (done.saturating_sub(count)..done)
+                .flat_map(|iteration| self.batch(iteration, &mut order))
+                .collect()
+        };
+        match self.parameters.leaf_rows {
+            LeafRows::All => self.rows.clone(),
+            LeafRows::Batches => last(self.parameters.leaf_every),
+            LeafRows::Epoch => last((self.rows.len() / self.batch_size()).max(1)),
+        }
+    }
+
+    fn update_leaves(&mut self, threads: &Threads) {
+        let rows = self.leaf_rows();
+        let source = LinearActivations {
+            map: &self.map,
+            rows: EncodedRows { encoder: &self.encoder, features: &self.data.features, rows: Some(&rows) },
+        };
+        let update = LeafUpdate { iterations: self.parameters.leaf_iterations, prior: self.prior.clone() };
+        self.head.update_leaves(&source, &examples(self.data, Some(&rows)), &update, threads);
+    }
+
+    /// The mean K-L divergence on the validation rows.
+    fn validate(&self, threads: &Threads) -> Result<f64> {
+        let rows = EncodedRows {
+            encoder: &self.encoder,
+            features: &self.data.features,
+            rows: Some(&self.validation),
+        };
+        let predicted = predict_rows(&self.map, &self.head, &rows, self.validation.len(), threads);
+        let labels = self.data.labels();
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(labels)) {
+            let w = f64::from(self.data.weight(row));
+            sum += w * (KL.of_row)(self.data.targets.row(row), predicted);
+            weight += w;
+        }
+        Ok(if weight > 0.0 { sum / weight } else { 0.0 })
+    }
+
+    fn finish(mut self, stopped: StopReason, threads: &Threads) -> Result<(ShallowForest, Summary)> {
+        let mut best_iteration = None;
+        match self.best.take() {
+            Some((weights, leaves)) => {
+                self.map.weights_mut().copy_from_slice(&weights);
+                self.head.leaves_mut().copy_from_slice(&leaves);
+                best_iteration = Some(self.progress.patience.best_iteration);
+            }
+            // The last steps moved the splits; the leaves follow.
+            None if self.progress.iteration % self.parameters.leaf_every != 0 => self.update_leaves(threads),
+            None => {}
+        }
+        let summary = Summary {
+            iterations: self.progress.iteration,
+            stopped,
+            best_iteration,
+            loss: self.progress.loss,
+            validation_kl: self.progress.patience.best,
+        };
+        Ok((ShallowForest { encoder: self.encoder, map: self.map, head: self.head }, summary))
+    }
+
+    fn restore(&mut self, checkpoint: &Parts) -> Result<()> {
+        let kept: CheckpointDetails = checkpoint.detail("checkpoint")?;
+        let refuse = |what: &str, kept: &str, now: &str| {
+            Err(Error::usage(format!("the checkpoint was made with {what} {kept}, this training has {now}")))
+        };
+        if kept.learner != self.learner {
+            return refuse("the learner", &kept.learner, self.learner);
+        }
+        let now = self.parameters.to_settings();
+        for (name, value) in &now.0 {
+            // More iterations may be asked for than before.
+            if name != "iterations" && kept.parameters.get(name) != Some(value) {
+                let kept = kept.parameters.get(name).map_or("none".into(), ToString::to_string);
+                return refuse(name, &kept, &value.to_string());
+            }
+        }
+        if kept.seed != self.seed.value() {
+            return Err(Error::usage("the checkpoint was made with another seed; give the same --seed"));
+        }
+        if kept.data != *self.fingerprint() {
+            return Err(Error::data(
+                "the checkpoint was made on other data; resume it on the data it was started on",
+            ));
+        }
+        let inputs = self.encoder.inputs();
+        let ForestShape { trees, units, labels, .. } = *self.head.shape();
+        let leaves = self.head.shape().leaves();
+        let (map_shape, leaf_shape) = ([inputs, units], [trees, leaves, labels]);
+        self.map.weights_mut().copy_from_slice(&checkpoint.f32s("weights", &map_shape)?);
+        self.optimiser.first = checkpoint.f32s("first_moments", &map_shape)?;
+        self.optimiser.second = checkpoint.f32s("second_moments", &map_shape)?;
+        self.head.leaves_mut().copy_from_slice(&checkpoint.f32s("leaves", &leaf_shape)?);
+        crate::leaves::check_on_simplex(self.head.leaves(), labels)?;
+        if checkpoint.has("best_weights") {
+            self.best = Some((
+                checkpoint.f32s("best_weights", &map_shape)?,
+                checkpoint.f32s("best_leaves", &leaf_shape)?,
+            ));
+        }
+        self.progress = kept.progress;
+        self.progress.patience.allowed = self.parameters.patience;
+        Ok(())
+    }
+
+    fn fingerprint(&self) -> &String {
+        self.fingerprint.get_or_init(|| self.data.fingerprint())
+    }
+}
+
+/// The random order of an epoch, kept while batches are cut from it.
+#[derive(Default)]
+struct Order {
+    epoch: Option<usize>,
+    places: Vec<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CheckpointDetails {
+    learner: String,
+    parameters: ldlf_core::Settings,
+    seed: u64,
+    data: String,
+    progress: Progress,
+}
+
+impl InProgress for Training<'_> {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        crate::shallow::predict(&self.encoder, &self.map, &self.head, features, threads)
+    }
+
+    fn checkpoint(&self) -> Option<Parts> {
+        let ForestShape { trees, units, labels, .. } = *self.head.shape();
+        let map_shape = vec![self.encoder.inputs(), units];
+        let leaf_shape = vec![trees, self.head.shape().leaves(), labels];
+        let mut parts = Parts::new();
+        parts.put("weights", Array::F32(map_shape.clone(), self.map.weights().to_vec()));
+        parts.put("first_moments", Array::F32(map_shape.clone(), self.optimiser.first.clone()));
+        parts.put("second_moments", Array::F32(map_shape.clone(), self.optimiser.second.clone()));
+        parts.put("leaves", Array::F32(leaf_shape.clone(), self.head.leaves().to_vec()));
+        if let Some((weights, leaves)) = &self.best {
+            parts.put("best_weights", Array::F32(map_shape, weights.clone()));
+            parts.put("best_leaves", Array::F32(leaf_shape, leaves.clone()));
+        }
+        parts.put_detail(
+            "checkpoint",
+            CheckpointDetails {
+                learner: self.learner.to_string(),
+                parameters: self.parameters.to_settings(),
+                seed: self.seed.value(),
+                data: self.fingerprint().clone(),
+                progress: self.progress.clone(),
+            },
+        );
+        Some(parts)
+    }
+}
+
+impl Work {
+    fn new(shape: &ForestShape, encoder: &Encoder, data: &Dataset, rows: usize) -> Self {
+        Work {
+            encoded: encoder.buffer(&data.features),
+            activations: vec![0.0; shape.units * rows],
+            gradient: vec![0.0; shape.units * rows],
+            block: Block::new(shape),
+            rows,
+            loss: 0.0,
+        }
+    }
+
+    /// Forward and backward through the forest, block by block.
+    fn learn(
+        &mut self,
+        head: &Head<f32>,
+        trees: Range<usize>,
+        examples: &Examples<'_, f32>,
+        first: usize,
+        scale: f64,
+    ) {
+        let units = head.shape().units;
+        let activations = View::row_major(&self.activations, units, self.rows);
+        let (block, gradient, encoded, rows) =
+            (&mut self.block, &mut self.gradient, &self.encoded, self.rows);
+        self.loss = 0.0;
+        for range in ldlf_core::parallel::chunks(rows, ROWS) {
+            self.loss += vectorise(|| {
+                block.load_activations(activations, range.start, range.len());
+                block.load_examples(examples, first + range.start, range.len());
+                let loss = head.learn_block(block, trees.clone(), scale);
+                match encoded {
+                    Encoded::Dense(_) => {
+                        for (unit, lane) in block.gradient.iter().enumerate() {
+                            let start = unit * rows + range.start;
+                            gradient[start..start + range.len()].copy_from_slice(&lane[..range.len()]);
+                        }
+                    }
+                    Encoded::Sparse(_) => {
+                        let out = &mut gradient[range.start * units..range.end * units];
+                        for (row, out) in out.chunks_exact_mut(units).enumerate() {
+                            out.iter_mut().zip(&block.gradient).for_each(|(out, lane)| *out = lane[row]);
+                        }
+                    }
+                }
+                loss
+            });
+        }
+    }
+}
+
+/// Targets and weights of a dataset as the head wants them.
+fn examples<'a>(data: &'a Dataset, rows: Option<&'a [usize]>) -> Examples<'a, f32> {
+    Examples {
+        targets: data.targets.as_slice(),
+        labels: data.labels(),
+        weights: data.weights.as_deref(),
+        rows,
+    }
+}
+
+/// Activations of rows that are encoded when asked for.
+pub(crate) struct LinearActivations<'a> {
+    pub map: &'a LinearMap,
+    pub rows: EncodedRows<'a>,
+}
+
+impl ActivationSource<f32> for LinearActivations<'_> {
+    type Scratch = (Encoded, Vec<f32>);
+
+    fn scratch(&self) -> Self::Scratch {
+        (self.rows.encoder.buffer(self.rows.features), Vec::new())
+    }
+
+    fn activations<'a>(&self, rows: Range<usize>, scratch: &'a mut Self::Scratch) -> View<'a, f32> {
+        let (encoded, activations) = scratch;
+        let count = rows.len();
+        self.rows.encode(rows, encoded);
+        self.map.forward(encoded, count, activations);
+        View::row_major(activations, activations.len() / count.max(1), count)
+    }
+}
+
+/// The forest's output for `count` rows, `[count, labels]`.
+pub(crate) fn predict_rows(
+    map: &LinearMap,
+    head: &Head<f32>,
+    rows: &EncodedRows<'_>,
+    count: usize,
+    threads: &Threads,
+) -> Vec<f32> {
+    /// Rows that one task predicts.
+    const TASK: usize = 1024;
+    let labels = head.shape().labels;
+    let mut out = vec![0.0; count * labels];
+    let source = LinearActivations { map, rows: EncodedRows { ..*rows } };
+    threads.for_each_chunk([&mut out[..]], TASK * labels, |task, [out]| {
+        let mut scratch = source.scratch();
+        let mut block = Block::new(head.shape());
+        for (part, out) in out.chunks_mut(crate::head::CHUNK * labels).enumerate() {
+            let start = task * TASK + part * crate::head::CHUNK;
+            let activations = source.activations(start..start + out.len() / labels, &mut scratch);
+            for (index, out) in out.chunks_mut(ROWS * labels).enumerate() {
+                vectorise(|| {
+                    block.load_activations(activations, index * ROWS, out.len() / labels);
+                    head.predict_block(&mut block, out);
+                });
+            }
+        }
+        out.chunks_exact_mut(labels).for_each(ldlf_core::numeric::normalise);
+    });
+    out
+}
