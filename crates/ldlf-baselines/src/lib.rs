@@ -3,8 +3,11 @@
 
 use ldlf_core::LearnerEntry;
 
+pub mod aoso_ldlogitboost;
+mod boosting;
 mod columns;
 pub mod extra_trees;
+pub mod ldlogitboost;
 pub mod random_forest;
 pub mod regression_tree;
 mod split_search;
@@ -13,5 +16,5 @@ pub mod tree_forest;
 
 /// Every rival, in the order of `ldlf learners`.
 pub fn entries() -> Vec<LearnerEntry> {
-    vec![extra_trees::ENTRY, random_forest::ENTRY]
+    vec![aoso_ldlogitboost::ENTRY, extra_trees::ENTRY, ldlogitboost::ENTRY, random_forest::ENTRY]
 }

@@ -52,6 +52,11 @@ impl Tree {
         self.values.rows()
     }
 
+    /// The length of a leaf's vector.
+    pub fn outputs(&self) -> usize {
+        self.values.cols()
+    }
+
     /// The split at a node, or `None` at a leaf.
     pub fn split(&self, node: usize) -> Option<Split> {
         let Node { feature, threshold, child } = self.nodes[node];
@@ -108,6 +113,30 @@ impl Tree {
     }
 }
 
+/// Rows that go down a tree side by side: while one waits for memory the others go on.
+const LANES: usize = 8;
+
+impl Tree {
+    /// The leaves of several rows.
+    #[inline(always)]
+    fn descend_together(&self, x: [&[f32]; LANES]) -> [u32; LANES] {
+        let mut at = [0u32; LANES];
+        loop {
+            let mut moved = false;
+            for lane in 0..LANES {
+                let node = self.nodes[at[lane] as usize];
+                if node.feature != LEAF {
+                    at[lane] = node.child + u32::from(x[lane][node.feature as usize] > node.threshold);
+                    moved = true;
+                }
+            }
+            if !moved {
+                return at.map(|node| self.nodes[node as usize].child);
+            }
+        }
+    }
+}
+
 /// Puts a tree together, node by node.
 #[derive(Debug)]
 pub(crate) struct Sketch {
@@ -148,7 +177,7 @@ impl Sketch {
 }
 
 /// Rows that go through the trees together: few enough for their features to stay in the cache.
-const ROWS_TOGETHER: usize = 64;
+const ROWS_TOGETHER: usize = 32;
 
 /// Sums what `trees` say about every row: `[rows, labels]`, in double precision, in the order of the trees.
 ///
@@ -179,10 +208,18 @@ pub(crate) fn sum_over_trees(
         for (number, tree) in trees.iter().enumerate() {
             let outputs = tree.values.cols();
             let first = if outputs == labels { 0 } else { number % labels };
-            for (row, out) in sums.chunks_exact_mut(labels).enumerate() {
-                let x = &block[row * cols..(row + 1) * cols];
-                let leaf = tree.values.row(tree.descend(|feature| x[feature]));
-                out[first..first + outputs].iter_mut().zip(leaf).for_each(|(o, &v)| *o += f64::from(v));
+            let mut add = |row: usize, leaf: usize| {
+                let out = &mut sums[row * labels + first..row * labels + first + outputs];
+                out.iter_mut().zip(tree.values.row(leaf)).for_each(|(o, &v)| *o += f64::from(v));
+            };
+            let x = |row: usize| &block[row * cols..(row + 1) * cols];
+            let together = rows.len() / LANES * LANES;
+            for start in (0..together).step_by(LANES) {
+                let leaves = tree.descend_together(std::array::from_fn(|lane| x(start + lane)));
+                leaves.into_iter().enumerate().for_each(|(lane, leaf)| add(start + lane, leaf as usize));
+            }
+            for row in together..rows.len() {
+                add(row, tree.descend(|feature| x(row)[feature]));
             }
         }
         sums

@@ -4,6 +4,7 @@
 //! node are what its sums lack. Either way the work is in sums of `width` numbers, compiled for the processor at hand.
 
 use ldlf_core::random::Generator;
+use ldlf_core::simd::vectorise;
 use rand::RngExt;
 
 use crate::columns::{Cells, Codes};
@@ -34,7 +35,7 @@ impl Table<'_> {
                 Cells::Dense { .. } => (256, 0),
                 Cells::Sparse { .. } => (codes.total(), features),
             },
-            Table::Random(Cells::Dense { .. }, _) => (1, 0),
+            Table::Random(Cells::Dense { .. }, _) => (0, 0),
             Table::Random(Cells::Sparse { .. }, _) => (features, features),
         };
         Scratch {
@@ -46,6 +47,7 @@ impl Table<'_> {
             draw: 0,
             touched: Vec::new(),
             left: vec![0.0; width],
+            line: Vec::new(),
         }
     }
 }
@@ -53,7 +55,7 @@ impl Table<'_> {
 /// Buffers that live as long as a tree grows.
 pub(crate) struct Scratch {
     /// Sums of statistics: by code, by feature and code, or by feature.
-    sums: Vec<f64>,
+    sums: Vec<f32>,
     /// Which codes have a sum: `[features]` bit sets for sparse cells, one for dense cells.
     occupied: Vec<[u64; 4]>,
     /// By feature: rows of the node with a stored cell.
@@ -65,7 +67,9 @@ pub(crate) struct Scratch {
     draw: u32,
     /// The drawn features with a stored cell in the node.
     touched: Vec<u32>,
-    left: Vec<f64>,
+    left: Vec<f32>,
+    /// The values of one column on the node.
+    line: Vec<f32>,
 }
 
 /// A split.
@@ -84,34 +88,27 @@ pub(crate) struct Outcome {
     pub(crate) varied: bool,
 }
 
-/// Runs `$body` compiled for the processor at hand, once for each common width so that its loops unroll.
+/// Runs `$body` compiled for the processor at hand, once for each common width so that its loops unroll and its sums stay
+/// in registers.
 macro_rules! specialised {
     ($width:ident, $body:expr) => {
-        pulp::Arch::new().dispatch(
+        vectorise(
             #[inline(always)]
             || match $width {
                 4 => {
                     let $width = 4;
                     $body
                 }
-                6 => {
-                    let $width = 6;
-                    $body
-                }
                 8 => {
                     let $width = 8;
                     $body
                 }
-                10 => {
-                    let $width = 10;
+                16 => {
+                    let $width = 16;
                     $body
                 }
-                12 => {
-                    let $width = 12;
-                    $body
-                }
-                20 => {
-                    let $width = 20;
+                24 => {
+                    let $width = 24;
                     $body
                 }
                 $width => $body,
@@ -120,23 +117,23 @@ macro_rules! specialised {
     };
 }
 
-/// The best threshold over the drawn features, if it scores above `least`.
+/// The best threshold over the drawn features, if its gain is above `least`.
 #[allow(clippy::too_many_arguments, reason = "the buffers of one loop, borrowed apart")]
 pub(crate) fn find_best(
     codes: &Codes,
     drawn: &[u32],
     rows: &[u32],
     width: usize,
-    statistics: &[f64],
-    total: &[f64],
+    statistics: &[f32],
+    total: &[f32],
     limits: &Limits,
-    least: f64,
+    least: f32,
     scratch: &mut Scratch,
 ) -> Outcome {
     specialised!(width, {
         match &codes.cells {
             Cells::Dense { rows: height, columns } => {
-                let mut best = Best::new(codes, limits, total, width, least);
+                let mut best = Best::new(codes, limits, total, least);
                 for &feature in drawn {
                     let column = Cells::column(columns, *height, feature as usize);
                     let mut occupied = [0u64; 4];
@@ -149,7 +146,7 @@ pub(crate) fn find_best(
                             width,
                         );
                     }
-                    best.scan(feature, &scratch.sums, occupied, &mut scratch.left, width);
+                    best.scan(feature, &mut scratch.sums, occupied, &mut scratch.left, width);
                 }
                 best.outcome
             }
@@ -171,7 +168,7 @@ pub(crate) fn find_best(
                         add_to_code(sums, &mut scratch.occupied[name], code, row_statistics, width);
                     }
                 }
-                let mut best = Best::new(codes, limits, total, width, least);
+                let mut best = Best::new(codes, limits, total, least);
                 for &feature in &scratch.touched {
                     let name = feature as usize;
                     let first = codes.first[name] as usize;
@@ -187,120 +184,108 @@ pub(crate) fn find_best(
     })
 }
 
-/// Adds a row to the sums of its code, or starts them with it.
+/// Adds a row to the sums of its code. Sums that no row was added to are zero: whoever reads them clears them.
 #[inline(always)]
-fn add_to_code(sums: &mut [f64], occupied: &mut [u64; 4], code: u8, row: &[f64], width: usize) {
+fn add_to_code(sums: &mut [f32], occupied: &mut [u64; 4], code: u8, row: &[f32], width: usize) {
     let code = usize::from(code);
-    let slot = &mut sums[code * width..(code + 1) * width];
-    let bit = 1u64 << (code & 63);
-    let word = &mut occupied[code >> 6];
-    if *word & bit == 0 {
-        *word |= bit;
-        slot.copy_from_slice(row);
-    } else {
-        add(slot, row);
-    }
+    occupied[code >> 6] |= 1u64 << (code & 63);
+    add(&mut sums[code * width..(code + 1) * width], row);
 }
 
 /// Gives the code of zero what the other codes lack to the node's sums.
 #[inline(always)]
-fn zeros_are_the_rest(sums: &mut [f64], occupied: &mut [u64; 4], zero: u8, total: &[f64], width: usize) {
+fn zeros_are_the_rest(sums: &mut [f32], occupied: &mut [u64; 4], zero: u8, total: &[f32], width: usize) {
     let zero = usize::from(zero);
-    sums[zero * width..(zero + 1) * width].copy_from_slice(total);
-    for code in bits(*occupied) {
-        for k in 0..width {
-            sums[zero * width + k] -= sums[code * width + k];
+    sums[zero * width..(zero + 1) * width].copy_from_slice(&total[..width]);
+    for (at, &word) in occupied.iter().enumerate() {
+        let mut word = word;
+        while word != 0 {
+            let code = at * 64 + word.trailing_zeros() as usize;
+            word &= word - 1;
+            for k in 0..width {
+                sums[zero * width + k] -= sums[code * width + k];
+            }
         }
     }
     occupied[zero >> 6] |= 1 << (zero & 63);
 }
 
 #[inline(always)]
-fn add(to: &mut [f64], row: &[f64]) {
+fn add(to: &mut [f32], row: &[f32]) {
     to.iter_mut().zip(row).for_each(|(t, &v)| *t += v);
 }
 
-/// The positions of the ones, rising.
+/// What a split with the sums `left` on one side is worth. The numerators of the whole node are zero, so that those of
+/// the other side are the same with the other sign: `sum_k L_k^2 (1 / (H_L + penalty) + 1 / (H_R + penalty))`.
 #[inline(always)]
-fn bits(words: [u64; 4]) -> impl Iterator<Item = usize> {
-    words.into_iter().enumerate().flat_map(|(at, mut word)| {
-        std::iter::from_fn(move || {
-            (word != 0).then(|| {
-                let bit = word.trailing_zeros() as usize;
-                word &= word - 1;
-                at * 64 + bit
-            })
-        })
-    })
-}
-
-/// The score of both sides of a split: `sum_k L_k^2 / (H_L + penalty) + sum_k R_k^2 / (H_R + penalty)`.
-#[inline(always)]
-fn score(left: &[f64], total: &[f64], penalty: f64, width: usize) -> f64 {
-    // Two lanes each: a plain sum would have to be added one by one.
-    let (mut l, mut r) = ([0.0f64; 2], [0.0f64; 2]);
-    for k in (2..width).step_by(2) {
-        for lane in 0..2 {
-            let a = left[k + lane];
-            let b = total[k + lane] - a;
-            l[lane] += a * a;
-            r[lane] += b * b;
+fn gain(left: &[f32], total: &[f32], penalty: f32, width: usize) -> f32 {
+    // Four lanes: a plain sum would have to be added one by one.
+    let mut squares = [0.0f32; 4];
+    for k in (0..width).step_by(4) {
+        for lane in 0..4 {
+            let a = if k + lane < 2 { 0.0 } else { left[k + lane] };
+            squares[lane] += a * a;
         }
     }
     let (below, above) = (left[1] + penalty, total[1] - left[1] + penalty);
-    // One division in place of two.
-    ((l[0] + l[1]) * above + (r[0] + r[1]) * below) / (below * above)
+    let sum = (squares[0] + squares[2]) + (squares[1] + squares[3]);
+    sum * (below + above) / (below * above)
 }
 
 /// The best split so far.
 struct Best<'a> {
     codes: &'a Codes,
-    total: &'a [f64],
-    leaf_weight: f64,
-    penalty: f64,
-    least: f64,
+    total: &'a [f32],
+    leaf_weight: f32,
+    penalty: f32,
+    least: f32,
     outcome: Outcome,
 }
 
 impl<'a> Best<'a> {
     #[inline(always)]
-    fn new(codes: &'a Codes, limits: &Limits, total: &'a [f64], width: usize, least: f64) -> Self {
+    fn new(codes: &'a Codes, limits: &Limits, total: &'a [f32], least: f32) -> Self {
         Best {
             codes,
-            total: &total[..width],
-            leaf_weight: limits.leaf_weight,
-            penalty: limits.penalty,
+            total,
+            leaf_weight: limits.leaf_weight as f32,
+            penalty: limits.penalty as f32,
             least,
             outcome: Outcome { found: None, varied: false },
         }
     }
 
-    /// Looks at every threshold between two occupied codes of a feature.
+    /// Looks at every threshold between two occupied codes of a feature, and clears their sums.
     #[inline(always)]
-    fn scan(&mut self, feature: u32, sums: &[f64], occupied: [u64; 4], left: &mut [f64], width: usize) {
-        let left = &mut left[..width];
+    fn scan(&mut self, feature: u32, sums: &mut [f32], occupied: [u64; 4], left: &mut [f32], width: usize) {
+        let mut in_registers = [0.0f32; 24];
+        let left = if width <= 24 { &mut in_registers[..width] } else { &mut left[..width] };
         left.fill(0.0);
+        let (total, leaf_weight, penalty) = (&self.total[..width], self.leaf_weight, self.penalty);
         let mut below: Option<usize> = None;
-        let (mut best_pair, mut best_score) = (None, self.least);
-        for code in bits(occupied) {
-            if let Some(below) = below {
-                self.outcome.varied = true;
-                if self.total[0] - left[0] < self.leaf_weight {
-                    break;
-                }
-                if left[0] >= self.leaf_weight {
-                    let score = score(left, self.total, self.penalty, width);
-                    if score > best_score {
-                        best_score = score;
-                        best_pair = Some((below, code));
+        let (mut best_pair, mut best_gain) = (None, self.least);
+        for (at, mut word) in occupied.into_iter().enumerate() {
+            while word != 0 {
+                let code = at * 64 + word.trailing_zeros() as usize;
+                word &= word - 1;
+                if let Some(below) = below {
+                    self.outcome.varied = true;
+                    if left[0] >= leaf_weight && total[0] - left[0] >= leaf_weight {
+                        let gain = gain(left, total, penalty, width);
+                        if gain > best_gain {
+                            best_gain = gain;
+                            best_pair = Some((below, code));
+                        }
                     }
                 }
+                let slot = &mut sums[code * width..(code + 1) * width];
+                add(left, slot);
+                slot.fill(0.0);
+                below = Some(code);
             }
-            add(left, &sums[code * width..(code + 1) * width]);
-            below = Some(code);
         }
         if let Some((below, above)) = best_pair {
-            self.least = best_score;
+            self.least = best_gain;
             let threshold = self.codes.threshold(feature as usize, below, above);
             self.outcome.found = Some(Found { feature, threshold, code: below as u8 });
         }
@@ -320,17 +305,17 @@ impl Scratch {
 }
 
 /// One random threshold for each drawn feature, uniform between its smallest and its largest value in the node; the best
-/// of them, if it scores above `least`.
+/// of them, if its gain is above `least`.
 #[allow(clippy::too_many_arguments, reason = "the buffers of one loop, borrowed apart")]
 pub(crate) fn find_random(
     values: &Cells<f32>,
     drawn: &[u32],
     rows: &[u32],
     width: usize,
-    statistics: &[f64],
-    total: &[f64],
+    statistics: &[f32],
+    total: &[f32],
     limits: &Limits,
-    least: f64,
+    least: f32,
     scratch: &mut Scratch,
     generator: &mut Generator,
 ) -> Outcome {
@@ -338,13 +323,14 @@ pub(crate) fn find_random(
         let total = &total[..width];
         let mut outcome = Outcome { found: None, varied: false };
         let mut best = least;
-        let mut judge = |feature: u32, threshold: f32, side: &[f64]| {
-            if side[0] < limits.leaf_weight || total[0] - side[0] < limits.leaf_weight {
+        let (leaf_weight, penalty) = (limits.leaf_weight as f32, limits.penalty as f32);
+        let mut judge = |feature: u32, threshold: f32, side: &[f32]| {
+            if side[0] < leaf_weight || total[0] - side[0] < leaf_weight {
                 return;
             }
-            let score = score(side, total, limits.penalty, width);
-            if score > best {
-                best = score;
+            let gain = gain(side, total, penalty, width);
+            if gain > best {
+                best = gain;
                 outcome.found = Some(Found { feature, threshold, code: 0 });
             }
         };
@@ -353,20 +339,23 @@ pub(crate) fn find_random(
             Cells::Dense { rows: height, columns } => {
                 for &feature in drawn {
                     let column = Cells::column(columns, *height, feature as usize);
-                    let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-                    for &row in rows {
-                        let v = column[row as usize];
-                        low = low.min(v);
-                        high = high.max(v);
-                    }
+                    scratch.line.clear();
+                    scratch.line.extend(rows.iter().map(|&row| column[row as usize]));
+                    let (low, high) = range(&scratch.line);
                     let Some(threshold) = between(low, high, generator) else { continue };
                     varied = true;
-                    let side = &mut scratch.sums[..width];
-                    side.fill(0.0);
-                    for (&row, row_statistics) in rows.iter().zip(statistics.chunks_exact(width)) {
-                        // A product in place of a branch that no processor can foresee.
-                        let counts = f64::from(u8::from(column[row as usize] <= threshold));
-                        side.iter_mut().zip(row_statistics).for_each(|(s, &v)| *s += counts * v);
+                    let side = &mut scratch.left[..width];
+                    for start in (0..width).step_by(24) {
+                        let lanes = (width - start).min(24);
+                        let mut in_registers = [0.0f32; 24];
+                        let sums = &mut in_registers[..lanes];
+                        for (&v, row_statistics) in scratch.line.iter().zip(statistics.chunks_exact(width)) {
+                            // A product in place of a branch that no processor can foresee.
+                            let counts = f32::from(u8::from(v <= threshold));
+                            let row_statistics = &row_statistics[start..start + lanes];
+                            sums.iter_mut().zip(row_statistics).for_each(|(s, &v)| *s += counts * v);
+                        }
+                        side[start..start + lanes].copy_from_slice(sums);
                     }
                     judge(feature, threshold, side);
                 }
@@ -429,6 +418,23 @@ pub(crate) fn find_random(
         outcome.varied = varied;
         outcome
     })
+}
+
+/// The smallest and the largest value.
+#[inline(always)]
+fn range(line: &[f32]) -> (f32, f32) {
+    let (mut low, mut high) = ([f32::INFINITY; 8], [f32::NEG_INFINITY; 8]);
+    let eights = line.chunks_exact(8);
+    let rest = eights.remainder().iter().enumerate();
+    let mut take = |lane: usize, v: f32| {
+        low[lane] = if v < low[lane] { v } else { low[lane] };
+        high[lane] = if v > high[lane] { v } else { high[lane] };
+    };
+    for eight in eights {
+        eight.iter().enumerate().for_each(|(lane, &v)| take(lane, v));
+    }
+    rest.for_each(|(lane, &v)| take(lane, v));
+    (low.into_iter().fold(f32::INFINITY, f32::min), high.into_iter().fold(f32::NEG_INFINITY, f32::max))
 }
 
 /// A uniform draw from `[low, high)`, or nothing when the two are equal.

@@ -1,9 +1,10 @@
 //! Grows one [`Tree`] from the root down, for any [`Objective`] that scores a node by sums over its rows.
 //!
 //! Every row has statistics `(w, h, s_1 .. s_K)`: what it counts for the smallest leaf, a denominator, and numerators. A
-//! node with sums `(W, H, S)` scores `sum_k S_k^2 / (H + penalty)`, and a split is worth what its two sides score above
-//! their parent. With `h = w` and `s = w d` that is the fall of the squared error over all labels; with gradients and
-//! second derivatives it is the fall of a loss to second order.
+//! node with sums `(W, H, S)` steps to `S_k / H`, and a split into sides with `H_L, L` and `H_R, R` gains
+//! `sum_k (L_k - H_L S_k / H)^2 (1 / (H_L + penalty) + 1 / (H_R + penalty))`. With `h = w` and `s = w d` that is the fall
+//! of the squared error over all labels; with gradients and second derivatives it is the fall of a loss to second order.
+//! Numerators are centred at the node's step before the search: single precision is then enough for its sums.
 
 use ldlf_core::random::Generator;
 use rand::RngExt;
@@ -24,7 +25,7 @@ pub(crate) trait Objective: Sync {
     fn outputs(&self) -> usize;
 
     /// Writes `(w, h, s_1 .. s_K)` of every row of a node, rows `width` numbers apart.
-    fn statistics(&self, rows: &[u32], width: usize, out: &mut [f64]) -> Self::Focus;
+    fn statistics(&self, rows: &[u32], width: usize, out: &mut [f32]) -> Self::Focus;
 
     /// Writes the vector of a leaf from the sums `(W, H, S_1 .. S_K)` over its rows.
     fn leaf(&self, focus: &Self::Focus, sums: &[f64], out: &mut [f32]);
@@ -52,13 +53,33 @@ struct Open {
 }
 
 /// The buffers of one growing tree.
-pub(crate) struct Work {
-    /// Features in the order in which they are looked at; the first `drawn` belong to this node.
-    pub(crate) order: Vec<u32>,
+struct Work {
+    /// Features in the order in which they were last drawn.
+    order: Vec<u32>,
     /// `[rows of the node, width]`
-    pub(crate) statistics: Vec<f64>,
+    statistics: Vec<f32>,
     /// Sums over the rows of the node.
-    pub(crate) total: Vec<f64>,
+    sums: Vec<f64>,
+    /// The same after centring: the numerators are zero.
+    centred: Vec<f32>,
+}
+
+/// A smaller gain is the rounding of sums over rows that are all alike.
+const LEAST_GAIN: f32 = 1e-10;
+
+impl Work {
+    /// Subtracts the node's step from the numerators.
+    fn centre(&mut self, width: usize) {
+        let per_h: Vec<f32> =
+            self.sums.iter().map(|s| (s / self.sums[1].max(f64::MIN_POSITIVE)) as f32).collect();
+        for row in self.statistics.chunks_exact_mut(width) {
+            let h = row[1];
+            row[2..].iter_mut().zip(&per_h[2..]).for_each(|(s, step)| *s -= step * h);
+        }
+        self.centred.fill(0.0);
+        self.centred[0] = self.sums[0] as f32;
+        self.centred[1] = self.sums[1] as f32;
+    }
 }
 
 /// Grows a tree on the given rows, which must not be empty. `table` decides between best and random thresholds.
@@ -69,12 +90,19 @@ pub(crate) fn grow<O: Objective>(
     mut rows: Vec<u32>,
     generator: &mut Generator,
 ) -> Tree {
-    // An even width keeps rows aligned for two-lane arithmetic.
-    let width = (2 + objective.numerators()).next_multiple_of(2);
+    // Whole vector registers: the zeros behind the last numerator change nothing.
+    let width = match 2 + objective.numerators() {
+        needed @ ..=4 => needed.next_multiple_of(4),
+        needed => needed.next_multiple_of(8),
+    };
     let features = table.features();
     let share = ((features as f64 * limits.feature_share).ceil() as usize).clamp(1, features.max(1));
-    let mut work =
-        Work { order: (0..features as u32).collect(), statistics: Vec::new(), total: vec![0.0; width] };
+    let mut work = Work {
+        order: (0..features as u32).collect(),
+        statistics: Vec::new(),
+        sums: vec![0.0; width],
+        centred: vec![0.0; width],
+    };
     let mut scratch = table.scratch(width);
     let mut sketch = Sketch::new(objective.outputs());
     let mut right: Vec<u32> = Vec::with_capacity(rows.len());
@@ -84,17 +112,18 @@ pub(crate) fn grow<O: Objective>(
         work.statistics.clear();
         work.statistics.resize(here.len() * width, 0.0);
         let focus = objective.statistics(here, width, &mut work.statistics);
-        work.total.fill(0.0);
+        work.sums.fill(0.0);
         for row in work.statistics.chunks_exact(width) {
-            work.total.iter_mut().zip(row).for_each(|(t, &v)| *t += v);
+            work.sums.iter_mut().zip(row).for_each(|(t, &v)| *t += f64::from(v));
         }
-        let found = if depth < limits.depth && here.len() > 1 && work.total[0] >= 2.0 * limits.leaf_weight {
+        let found = if depth < limits.depth && here.len() > 1 && work.sums[0] >= 2.0 * limits.leaf_weight {
+            work.centre(width);
             search(table, limits, share, here, width, &mut work, &mut scratch, generator)
         } else {
             None
         };
         let Some(found) = found else {
-            objective.leaf(&focus, &work.total, sketch.leaf(node));
+            objective.leaf(&focus, &work.sums, sketch.leaf(node));
             continue;
         };
         // Both sides keep the order of the rows: sums stay in one order, and memory is read forwards.
@@ -111,7 +140,7 @@ pub(crate) fn grow<O: Objective>(
         }
         if kept == 0 || right.is_empty() {
             // Rounding let an empty side pass for one of tiny weight.
-            objective.leaf(&focus, &work.total, sketch.leaf(node));
+            objective.leaf(&focus, &work.sums, sketch.leaf(node));
             continue;
         }
         here[kept..].copy_from_slice(&right);
@@ -136,12 +165,6 @@ fn search(
     generator: &mut Generator,
 ) -> Option<Found> {
     let features = work.order.len();
-    let parent = {
-        let total = &work.total;
-        total[2..].iter().map(|s| s * s).sum::<f64>() / (total[1] + limits.penalty).max(f64::MIN_POSITIVE)
-    };
-    // A gain below the rounding of the sums is none.
-    let least = parent + parent.abs() * 1e-12 + f64::MIN_POSITIVE;
     let mut start = 0;
     while start < features {
         let end = (start + share).min(features);
@@ -153,18 +176,26 @@ fn search(
         }
         let drawn = &work.order[start..end];
         let outcome = match table {
-            Table::Best(codes) => {
-                find_best(codes, drawn, rows, width, &work.statistics, &work.total, limits, least, scratch)
-            }
+            Table::Best(codes) => find_best(
+                codes,
+                drawn,
+                rows,
+                width,
+                &work.statistics,
+                &work.centred,
+                limits,
+                LEAST_GAIN,
+                scratch,
+            ),
             Table::Random(values, _) => find_random(
                 values,
                 drawn,
                 rows,
                 width,
                 &work.statistics,
-                &work.total,
+                &work.centred,
                 limits,
-                least,
+                LEAST_GAIN,
                 scratch,
                 generator,
             ),

@@ -42,13 +42,13 @@ impl Objective for SquaredError<'_> {
         self.targets.cols()
     }
 
-    fn statistics(&self, rows: &[u32], width: usize, out: &mut [f64]) {
+    fn statistics(&self, rows: &[u32], width: usize, out: &mut [f32]) {
         for (&row, out) in rows.iter().zip(out.chunks_exact_mut(width)) {
-            let weight = self.weights[row as usize];
+            let weight = self.weights[row as usize] as f32;
             out[0] = weight;
             out[1] = weight;
             let target = self.targets.row(row as usize);
-            out[2..].iter_mut().zip(target).for_each(|(o, &d)| *o = weight * f64::from(d));
+            out[2..].iter_mut().zip(target).for_each(|(o, &d)| *o = weight * d);
         }
     }
 
