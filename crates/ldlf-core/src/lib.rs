@@ -24,8 +24,10 @@ pub mod parallel;
 pub mod parameters;
 pub mod product;
 pub mod random;
+pub mod read;
 pub mod results;
 pub mod simd;
+pub mod targets;
 
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};

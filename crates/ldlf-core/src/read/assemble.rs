@@ -1,0 +1,182 @@
+//! From the parts of a file to a checked [`Dataset`].
+
+use std::collections::HashMap;
+
+use super::{Loaded, ReadOptions};
+use crate::targets::{check_label_values, from_single_label, implied_label_values};
+use crate::{Dataset, Error, Features, Matrix, Result};
+
+/// What a file held, before the pieces are checked against each other.
+pub(super) struct Parts {
+    /// What messages call the file.
+    pub file: String,
+    /// The name of the dataset.
+    pub stem: String,
+    pub features: Features,
+    pub feature_names: Option<Vec<String>>,
+    /// Label distributions, with the notice of having normalised some.
+    pub targets: Option<(Matrix<f32>, Option<String>)>,
+    pub label_names: Option<Vec<String>>,
+    /// One ordered label a row; finite.
+    pub singles: Option<Vec<f64>>,
+    /// The labels' values as the file gives them; used when their number fits.
+    pub label_values: Option<Vec<f64>>,
+    pub weights: Option<Vec<f64>>,
+    pub split: Option<Vec<String>>,
+    pub groups: Option<Vec<u32>>,
+}
+
+impl Parts {
+    pub fn new(file: String, stem: String, features: Features) -> Self {
+        Parts {
+            file,
+            stem,
+            features,
+            feature_names: None,
+            targets: None,
+            label_names: None,
+            singles: None,
+            label_values: None,
+            weights: None,
+            split: None,
+            groups: None,
+        }
+    }
+
+    /// Takes the names of labels and features from the options, for formats that have none themselves.
+    pub fn name_columns(&mut self, options: &ReadOptions) -> Result<()> {
+        let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
+        if let (Some(labels), false) = (labels, options.labels.is_empty()) {
+            self.label_names = Some(all_named(&self.file, "--labels", &options.labels, labels)?);
+        }
+        if !options.features.is_empty() {
+            let names = all_named(&self.file, "--features", &options.features, self.features.cols())?;
+            self.feature_names = Some(names);
+        }
+        Ok(())
+    }
+
+    /// Joins the parts.
+    pub fn assemble(self, options: &ReadOptions) -> Result<Loaded> {
+        let Parts { file, stem, features, singles, .. } = self;
+        let rows = features.rows();
+        if rows == 0 {
+            return Err(Error::data(format!("{file}: there are no rows")));
+        }
+        let fits = |what: &str, count: usize| {
+            if count == rows {
+                Ok(())
+            } else {
+                Err(Error::data(format!("{file}: {count} {what} for {rows} rows of features")))
+            }
+        };
+        if let Some(values) = &options.label_values {
+            check_label_values(values)?;
+        }
+        if let Some(singles) = &singles {
+            fits("single labels", singles.len())?;
+        }
+
+        let from_file = self.label_values.filter(|values| {
+            let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
+            labels.is_none_or(|labels| labels == values.len()) && check_label_values(values).is_ok()
+        });
+        let mut notices = Vec::new();
+        let (targets, label_values, label_names) = match (self.targets, &singles, &options.spread) {
+            (_, Some(singles), Some(spread)) => {
+                let given = options.label_values.clone();
+                let values = match given.or(from_file) {
+                    Some(values) => values,
+                    None => implied_label_values(singles).map_err(|e| Error::data(format!("{file}: {e}")))?,
+                };
+                let mut data = Vec::new();
+                for (row, &single) in singles.iter().enumerate() {
+                    let target = from_single_label(single, &values, spread)
+                        .map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+                    data.extend_from_slice(&target);
+                }
+                (Matrix::new(rows, values.len(), data)?, Some(values), None)
+            }
+            (Some((targets, notice)), _, _) => {
+                fits("rows of labels", targets.rows())?;
+                notices.extend(notice.map(|notice| format!("{file}: {notice}")));
+                if let Some(values) = options.label_values.as_ref().filter(|v| v.len() != targets.cols()) {
+                    return Err(Error::usage(format!(
+                        "--label-values gives {} numbers for {} labels",
+                        values.len(),
+                        targets.cols()
+                    )));
+                }
+                (targets, options.label_values.clone().or(from_file), self.label_names)
+            }
+            (None, Some(_), None) => return Err(needs_spread(&file)),
+            (None, None, _) => return Err(Error::data(format!("{file}: there are no labels"))),
+        };
+
+        let mut dataset = Dataset::new(stem, features, targets)?;
+        dataset.schema.feature_names = self.feature_names;
+        if let Some(names) = label_names {
+            dataset.schema.label_names = names;
+        } else if let Some(values) = &label_values {
+            dataset.schema.label_names = values.iter().map(f64::to_string).collect();
+        }
+        dataset.schema.label_values = label_values;
+        dataset.truth = singles;
+        if let Some(split) = self.split {
+            fits("values of the split", split.len())?;
+            dataset.split = Some(split);
+        }
+        if let Some(groups) = self.groups {
+            fits("groups", groups.len())?;
+            dataset.groups = Some(groups);
+        }
+        if let Some(weights) = self.weights {
+            fits("sample weights", weights.len())?;
+            dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
+        }
+        Ok(Loaded { dataset, notices })
+    }
+}
+
+/// One ordered label a row says nothing about its neighbours; the user must.
+pub(super) fn needs_spread(file: &str) -> Error {
+    Error::usage(format!(
+        "{file}: one label a row needs --sigma, the spread of the distribution around it \
+         (0 puts everything on the label itself)"
+    ))
+}
+
+fn all_named(file: &str, option: &str, names: &[String], columns: usize) -> Result<Vec<String>> {
+    if names.len() == columns && !names.iter().any(|name| name.contains('*')) {
+        return Ok(names.to_vec());
+    }
+    Err(Error::usage(format!(
+        "{file}: its columns have no names, so {option} must name all {columns} of them, got {}",
+        names.len()
+    )))
+}
+
+/// Numbers for equal texts, in order of first appearance.
+#[derive(Default)]
+pub(super) struct Groups {
+    known: HashMap<String, u32>,
+    pub numbers: Vec<u32>,
+}
+
+impl Groups {
+    pub fn push(&mut self, text: &str) {
+        let next = self.known.len() as u32;
+        let number = match self.known.get(text) {
+            Some(&number) => number,
+            None => *self.known.entry(text.to_string()).or_insert(next),
+        };
+        self.numbers.push(number);
+    }
+}
+
+/// Groups of a vector of numbers.
+pub(super) fn groups_of(values: &[f64]) -> Vec<u32> {
+    let mut groups = Groups::default();
+    values.iter().for_each(|value| groups.push(&value.to_string()));
+    groups.numbers
+}

@@ -1,0 +1,229 @@
+//! Comma- and tab-separated values with a header line.
+//!
+//! Every error names file, line and column. A byte order mark and blanks around values are tolerated; what is not
+//! a number must have a role that takes text (`--split-column`, `--group`) or be left out (`--ignore`).
+
+use std::io::Read;
+
+use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
+
+use super::assemble::{Groups, Parts};
+use super::gather::{RowGatherer, single_precision};
+use super::roles::{Roles, features_of_model};
+use super::{Format, Loaded, ReadOptions, RowStream, Source, read_error};
+use crate::targets::TargetRows;
+use crate::{Error, Features, Result, Schema};
+
+/// A table of text, open at its first row.
+struct TextTable {
+    file: String,
+    reader: Reader<Box<dyn Read>>,
+    header: Vec<String>,
+    record: StringRecord,
+    line: u64,
+}
+
+impl TextTable {
+    fn open(source: Source) -> Result<Self> {
+        let file = source.file.clone();
+        let delimiter = if source.format == Format::Tsv { b'\t' } else { b',' };
+        let reader = ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            // Rows of another length are refused below, in our words.
+            .flexible(true)
+            .trim(Trim::All)
+            .from_reader(source.into_reader());
+        let mut table = TextTable { file, reader, header: Vec::new(), record: StringRecord::new(), line: 0 };
+        if !table.read_record()? {
+            return Err(Error::data(format!("{}: the file is empty", table.file)));
+        }
+        table.header = table.record.iter().map(str::to_string).collect();
+        let numbers: Vec<f64> = table.header.iter().filter_map(|name| name.parse().ok()).collect();
+        // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
+        if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
+            return Err(Error::data(format!(
+                "{} line 1: numbers where the names of the columns are expected; add a header line",
+                table.file
+            )));
+        }
+        Ok(table)
+    }
+
+    fn read_record(&mut self) -> Result<bool> {
+        let more = self.reader.read_record(&mut self.record).map_err(|error| {
+            let line = error.position().map_or(self.line + 1, ::csv::Position::line);
+            match error.into_kind() {
+                ErrorKind::Io(error) => read_error(&self.file, error),
+                ErrorKind::Utf8 { .. } => {
+                    Error::data(format!("{} line {line}: the text is not UTF-8", self.file))
+                }
+                other => Error::data(format!("{} line {line}: {other:?}", self.file)),
+            }
+        })?;
+        self.line = self.record.position().map_or(self.line, ::csv::Position::line);
+        Ok(more)
+    }
+
+    /// Moves to the next row; `false` after the last.
+    fn next_row(&mut self) -> Result<bool> {
+        if !self.read_record()? {
+            return Ok(false);
+        }
+        if self.record.len() != self.header.len() {
+            return Err(Error::data(format!(
+                "{} line {}: {} values where the header has {}",
+                self.file,
+                self.line,
+                self.record.len(),
+                self.header.len()
+            )));
+        }
+        Ok(true)
+    }
+
+    fn text(&self, column: usize) -> &str {
+        self.record.get(column).unwrap_or_default()
+    }
+
+    /// The text of a column that must not be empty.
+    fn present(&self, column: usize) -> Result<&str> {
+        match self.text(column) {
+            "" => Err(self.fault(column, "the value is missing")),
+            text => Ok(text),
+        }
+    }
+
+    fn number(&self, column: usize, remedy: &str) -> Result<f64> {
+        let text = self.present(column)?;
+        text.parse().map_err(|_| self.fault(column, &format!("{text:?} is not a number{remedy}")))
+    }
+
+    fn finite(&self, column: usize) -> Result<f64> {
+        let value = self.number(column, "")?;
+        if value.is_finite() {
+            return Ok(value);
+        }
+        Err(self.fault(column, &format!("{:?} is not a finite number", self.text(column))))
+    }
+
+    /// The columns of the current row as features.
+    fn features_into(&self, columns: &[usize], out: &mut Vec<f32>) -> Result<()> {
+        out.clear();
+        for &column in columns {
+            let value = match self.text(column).parse::<f64>() {
+                Ok(value) => value,
+                Err(_) => {
+                    let remedy = format!(
+                        "; correct it, or leave the column out with --ignore {:?}",
+                        self.header[column]
+                    );
+                    self.number(column, &remedy)?
+                }
+            };
+            out.push(single_precision(value).map_err(|reason| self.fault(column, &reason))?);
+        }
+        Ok(())
+    }
+
+    fn place(&self, column: usize) -> String {
+        format!("{} line {}, column {:?}", self.file, self.line, self.header[column])
+    }
+
+    fn fault(&self, column: usize, reason: &str) -> Error {
+        Error::data(format!("{}: {reason}", self.place(column)))
+    }
+}
+
+/// Reads a table with labels.
+pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
+    let stem = source.stem.clone();
+    let mut table = TextTable::open(source)?;
+    let roles = Roles::resolve(&table.file, &table.header, options)?;
+    let mut features = RowGatherer::new(roles.features.len());
+    let mut targets = TargetRows::new(roles.labels.len(), options.strict);
+    let (mut singles, mut weights, mut split) = (Vec::new(), Vec::new(), Vec::new());
+    let mut groups = Groups::default();
+    let (mut row, mut label_row) = (Vec::new(), Vec::new());
+
+    while table.next_row()? {
+        table.features_into(&roles.features, &mut row)?;
+        features.push(&row);
+        if !roles.labels.is_empty() {
+            label_row.clear();
+            for &column in &roles.labels {
+                label_row.push(table.number(column, "")?);
+            }
+            targets.push(&label_row, &|label| match label {
+                Some(label) => table.place(roles.labels[label]),
+                None => format!("{} line {}", table.file, table.line),
+            })?;
+        }
+        if let Some(column) = roles.single {
+            singles.push(table.finite(column)?);
+        }
+        if let Some(column) = roles.weights {
+            weights.push(table.finite(column)?);
+        }
+        if let Some(column) = roles.split {
+            split.push(table.present(column)?.to_string());
+        }
+        if let Some(column) = roles.group {
+            groups.push(table.present(column)?);
+        }
+    }
+    if features.rows() == 0 {
+        return Err(Error::data(format!("{}: a header but no rows", table.file)));
+    }
+
+    let names = |columns: &[usize]| columns.iter().map(|&column| table.header[column].clone()).collect();
+    let mut parts = Parts::new(table.file.clone(), stem, features.finish());
+    parts.feature_names = Some(names(&roles.features));
+    if !roles.labels.is_empty() {
+        parts.targets = Some(targets.finish()?);
+        parts.label_names = Some(names(&roles.labels));
+    }
+    parts.singles = roles.single.map(|_| singles);
+    parts.weights = roles.weights.map(|_| weights);
+    parts.split = roles.split.map(|_| split);
+    parts.groups = roles.group.map(|_| groups.numbers);
+    parts.assemble(options)
+}
+
+/// Streams the feature columns of a table.
+pub(super) fn stream(source: Source, schema: &Schema, features: usize) -> Result<Box<dyn RowStream>> {
+    let mut table = TextTable::open(source)?;
+    let waiting = table.next_row()?;
+    let numeric = |column| {
+        let text = table.text(column);
+        text.is_empty() || text.parse::<f64>().is_ok()
+    };
+    let columns = features_of_model(&table.file, &table.header, schema, features, numeric)?;
+    Ok(Box::new(TextStream { table, columns, waiting, sparse: None }))
+}
+
+struct TextStream {
+    table: TextTable,
+    columns: Vec<usize>,
+    /// Whether the table stands at a row that was not given out yet.
+    waiting: bool,
+    /// The form of all blocks, once the first is known.
+    sparse: Option<bool>,
+}
+
+impl RowStream for TextStream {
+    fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
+        let mut block = RowGatherer::new(self.columns.len());
+        let mut row = Vec::new();
+        while self.waiting && block.rows() < rows.max(1) {
+            self.table.features_into(&self.columns, &mut row)?;
+            block.push(&row);
+            self.waiting = self.table.next_row()?;
+        }
+        Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
+    }
+
+    fn total_rows(&self) -> Option<usize> {
+        None
+    }
+}

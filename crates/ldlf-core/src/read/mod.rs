@@ -1,0 +1,328 @@
+//! From a file to a [`Dataset`], one module a format; and features alone, block by block, for predictions.
+//!
+//! | format | labels | features |
+//! |---|---|---|
+//! | [`mat`], MATLAB v5/v7 | variable `labels` | variable `features`, dense or sparse |
+//! | [`csv`], comma or tab separated, with a header | columns named in [`ReadOptions::labels`] | the other columns |
+//! | `parquet` (feature `parquet`) | as for csv | as for csv |
+//! | [`npz`] | array `labels` | array `features`, or CSR in `features_data`, ... |
+//! | [`svm`], svmlight with distributions | `d1,d2,...` before the features | `index:value`, from 1 |
+//!
+//! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label a
+//! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`].
+//!
+//! **Density.** A matrix that a file stores dense is kept sparse while fewer than one in four of its entries differ from
+//! zero, and dense `f32` from there on. What a file stores sparse stays sparse.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::targets::Spread;
+use crate::{Dataset, Error, Features, Result, Schema};
+
+mod assemble;
+pub mod csv;
+mod gather;
+pub mod mat;
+mod npy;
+pub mod npz;
+mod numbers;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod roles;
+pub mod svm;
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// MATLAB v5 or v7.
+    Mat,
+    /// Comma-separated values with a header.
+    Csv,
+    /// Tab-separated values with a header.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+    /// A zip archive of NumPy arrays.
+    Npz,
+    /// svmlight lines with label distributions.
+    Svm,
+}
+
+const FORMATS: &str = "mat, csv, tsv, parquet, npz, svm";
+
+impl Format {
+    /// The format that a path's extension tells, if it does.
+    ///
+    /// ```
+    /// use ldlf_core::read::Format;
+    /// assert_eq!(Format::from_path("votes.TSV".as_ref()), Some(Format::Tsv));
+    /// assert_eq!(Format::from_path("votes".as_ref()), None);
+    /// ```
+    pub fn from_path(path: &Path) -> Option<Self> {
+        path.extension()?.to_str()?.parse().ok()
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Mat => "mat",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Parquet => "parquet",
+            Format::Npz => "npz",
+            Format::Svm => "svm",
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.to_ascii_lowercase().as_str() {
+            "mat" => Ok(Format::Mat),
+            "csv" => Ok(Format::Csv),
+            "tsv" => Ok(Format::Tsv),
+            "parquet" => Ok(Format::Parquet),
+            "npz" => Ok(Format::Npz),
+            "svm" | "svmlight" | "libsvm" => Ok(Format::Svm),
+            _ => Err(Error::usage(format!("format must be one of {FORMATS}, got {text:?}"))),
+        }
+    }
+}
+
+/// What the columns of a file are for.
+///
+/// In formats without column names (`.mat`, `.npz`, svmlight), [`labels`](Self::labels) and [`features`](Self::features)
+/// do not choose anything: when given, they are the names of all labels and features in their order.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format; by the extension when absent. Standard input (`-`) needs it.
+    pub format: Option<Format>,
+    /// Names of label columns, or patterns with `*`.
+    pub labels: Vec<String>,
+    /// A column, or a `.mat` or `.npz` vector, with one ordered label a row. With a [`spread`](Self::spread) the targets
+    /// are made from it; without one, the labels of the file are the targets and this is the truth beside them.
+    pub label_column: Option<String>,
+    /// How a single label spreads over its neighbours; a sigma of 0 chooses one-hot targets.
+    pub spread: Option<Spread>,
+    /// The numbers that the labels stand for, rising. By default every integer between the smallest and the largest
+    /// single label, or their distinct values when some are no integers.
+    pub label_values: Option<Vec<f64>>,
+    /// Names of feature columns, or patterns with `*`; all columns without another role when empty.
+    pub features: Vec<String>,
+    /// Names of columns to leave out, or patterns with `*`.
+    pub ignore: Vec<String>,
+    /// A column or vector with the weight of each row.
+    pub sample_weights: Option<String>,
+    /// A column or vector with the part that each row belongs to.
+    pub split_column: Option<String>,
+    /// A column or vector of which equal values belong together (one person).
+    pub group: Option<String>,
+    /// Refuse rows of labels that need normalising.
+    pub strict: bool,
+}
+
+/// A dataset and what the user should know about how it was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The rows.
+    pub dataset: Dataset,
+    /// One sentence each, for standard error.
+    pub notices: Vec<String>,
+}
+
+/// Reads a whole file, or standard input for `-`.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
+    options.spread.as_ref().map_or(Ok(()), Spread::check)?;
+    let source = Source::open(path, options.format)?;
+    match source.format {
+        Format::Mat => mat::read(source, options),
+        Format::Csv | Format::Tsv => csv::read(source, options),
+        Format::Npz => npz::read(source, options),
+        Format::Svm => svm::read(source, options),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(source, options),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(without_parquet(&source)),
+    }
+}
+
+/// Features of a file in blocks of rows, in bounded memory where the format allows it (all but `.mat`, sparse or
+/// Fortran-ordered arrays in `.npz`: those are read whole and then cut).
+pub trait RowStream {
+    /// At most `rows` further rows, or `None` after the last. All blocks are dense, or all are sparse.
+    fn next_block(&mut self, rows: usize) -> Result<Option<Features>>;
+
+    /// The number of rows in all, where the format says so beforehand.
+    fn total_rows(&self) -> Option<usize>;
+}
+
+/// Opens a file, or standard input for `-`, for features only.
+///
+/// A model with feature names gets its columns by name, in its order; other columns are left out. A model
+/// without names gets all numeric columns that are not called like one of its labels, and their number must be `features`.
+pub fn stream(
+    path: &Path,
+    format: Option<Format>,
+    schema: &Schema,
+    features: usize,
+) -> Result<Box<dyn RowStream>> {
+    let source = Source::open(path, format)?;
+    match source.format {
+        Format::Mat => mat::stream(source, features),
+        Format::Csv | Format::Tsv => csv::stream(source, schema, features),
+        Format::Npz => npz::stream(source, features),
+        Format::Svm => svm::stream(source, features),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::stream(source, schema, features),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(without_parquet(&source)),
+    }
+}
+
+/// Reads the test fold of each row: one integer a line from 0, no header, as many lines as `rows`.
+pub fn read_fold_file(path: &Path, rows: usize) -> Result<Vec<usize>> {
+    let source = Source::open(path, Some(Format::Csv))?;
+    let file = source.file.clone();
+    let mut folds = Vec::new();
+    for (line, text) in BufReader::new(source.into_reader()).lines().enumerate() {
+        let text = text.map_err(|e| read_error(&file, e))?;
+        let fold = text.trim().parse().ok().filter(|&fold| fold < rows.max(1)).ok_or_else(|| {
+            Error::data(format!(
+                "{file} line {}: {:?} is not a fold number (one integer a line, from 0)",
+                line + 1,
+                text.trim()
+            ))
+        })?;
+        folds.push(fold);
+        if folds.len() > rows {
+            return Err(Error::data(format!("{file}: more than the {rows} lines that the data has rows")));
+        }
+    }
+    if folds.len() < rows {
+        return Err(Error::data(format!("{file}: {} lines for {rows} rows of data", folds.len())));
+    }
+    Ok(folds)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn without_parquet(source: &Source) -> Error {
+    Error::usage(format!("{}: this build reads no Parquet (feature `parquet`)", source.file))
+}
+
+/// An input that is open, with what messages call it.
+struct Source {
+    /// What messages call it: the path as given.
+    file: String,
+    /// The file's stem, the name of the dataset.
+    stem: String,
+    format: Format,
+    /// `None` is standard input.
+    handle: Option<File>,
+}
+
+impl Source {
+    fn open(path: &Path, format: Option<Format>) -> Result<Self> {
+        if path == Path::new("-") {
+            let format = format
+                .ok_or_else(|| Error::usage(format!("standard input needs --format (one of {FORMATS})")))?;
+            return Ok(Source { file: "stdin".into(), stem: "stdin".into(), format, handle: None });
+        }
+        let file = path.display().to_string();
+        let handle = File::open(path).map_err(|e| match e.kind() {
+            ErrorKind::NotFound => Error::data(format!("{file}: no such file")),
+            _ => Error::io(path, e),
+        })?;
+        if handle.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
+            return Err(Error::data(format!("{file}: is a folder where a data file is expected")));
+        }
+        let format = format.or_else(|| Format::from_path(path)).ok_or_else(|| {
+            Error::usage(format!(
+                "{file}: the extension names no known format; give --format (one of {FORMATS})"
+            ))
+        })?;
+        let stem = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
+        Ok(Source { file, stem, format, handle: Some(handle) })
+    }
+
+    /// The bytes in order.
+    fn into_reader(self) -> Box<dyn Read> {
+        match self.handle {
+            Some(file) => Box::new(file),
+            None => Box::new(std::io::stdin()),
+        }
+    }
+
+    /// The file, for formats that are read from their end: neither standard input nor a pipe.
+    fn into_seekable(self) -> Result<File> {
+        match self.handle {
+            Some(handle) if handle.metadata().is_ok_and(|m| m.is_file()) => Ok(handle),
+            _ => Err(Error::usage(format!(
+                "{}: {} files are not read from a pipe; save it to a file first",
+                self.file, self.format
+            ))),
+        }
+    }
+}
+
+/// A failed read: damage of the data, or the system's refusal.
+fn read_error(file: &str, error: std::io::Error) -> Error {
+    if numbers::is_damage(&error) {
+        Error::data(format!("{file}: the file is damaged or cut short ({error})"))
+    } else {
+        Error::io(file, error)
+    }
+}
+
+/// Refuses choices of columns by name in a format whose columns have none.
+fn refuse_ignore(source: &Source, options: &ReadOptions) -> Result<()> {
+    if options.ignore.is_empty() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{}: --ignore needs columns with names, which {} files do not have",
+        source.file, source.format
+    )))
+}
+
+/// Blocks cut from features that are in memory.
+struct InMemory {
+    features: Features,
+    next: usize,
+}
+
+impl InMemory {
+    fn cut(file: &str, features: Features, expected: usize) -> Result<Box<dyn RowStream>> {
+        check_feature_count(file, features.cols(), expected)?;
+        Ok(Box::new(InMemory { features, next: 0 }))
+    }
+}
+
+impl RowStream for InMemory {
+    fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
+        let end = self.next.saturating_add(rows.max(1)).min(self.features.rows());
+        if self.next == end {
+            return Ok(None);
+        }
+        let block: Vec<usize> = (self.next..end).collect();
+        self.next = end;
+        Ok(Some(self.features.select(&block)))
+    }
+
+    fn total_rows(&self) -> Option<usize> {
+        Some(self.features.rows())
+    }
+}
+
+fn check_feature_count(file: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::data(format!("{file}: {found} features where the model expects {expected}")))
+}

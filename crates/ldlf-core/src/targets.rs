@@ -1,0 +1,283 @@
+//! From what people give (votes, probabilities, one ordered label) to label distributions.
+
+use crate::dataset::SIMPLEX_TOLERANCE;
+use crate::{Error, Matrix, Result};
+
+/// How one ordered label spreads over the labels beside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Spread {
+    /// `d_c ~ exp(-(v_c - y)^2 / (2 sigma^2))`; a sigma of 0 puts everything on the nearest label.
+    Gaussian {
+        /// The standard deviation, in units of the label values.
+        sigma: f64,
+    },
+    /// `d_c ~ max(0, 1 - |v_c - y| / width)`; a width of 0 puts everything on the nearest label.
+    Triangle {
+        /// Half of the triangle's base, in units of the label values.
+        width: f64,
+    },
+}
+
+impl Spread {
+    /// Refuses a width that is negative or not finite.
+    pub fn check(&self) -> Result<()> {
+        let (name, size) = match self {
+            Spread::Gaussian { sigma } => ("sigma", *sigma),
+            Spread::Triangle { width } => ("width", *width),
+        };
+        if size.is_finite() && size >= 0.0 {
+            Ok(())
+        } else {
+            Err(Error::usage(format!("{name} must be a finite number of at least 0, got {size}")))
+        }
+    }
+}
+
+/// One ordered label as a distribution over `label_values`, which rise strictly; they need not start at 0 nor be
+/// evenly spaced. Where a triangle reaches no label, the nearest one gets everything.
+///
+/// ```
+/// use ldlf_core::targets::{Spread, from_single_label};
+/// let d = from_single_label(21.0, &[20.0, 21.0, 22.0], &Spread::Triangle { width: 2.0 })?;
+/// assert_eq!(d, [0.25, 0.5, 0.25]);
+/// # Ok::<(), ldlf_core::Error>(())
+/// ```
+pub fn from_single_label(value: f64, label_values: &[f64], spread: &Spread) -> Result<Vec<f32>> {
+    spread.check()?;
+    check_label_values(label_values)?;
+    let (first, last) = (label_values[0], label_values[label_values.len() - 1]);
+    if !(first..=last).contains(&value) {
+        return Err(Error::data(format!(
+            "the label {value} lies outside the label values {first} to {last}; widen --label-values"
+        )));
+    }
+    let nearest = label_values.iter().map(|v| (v - value).abs()).fold(f64::INFINITY, f64::min);
+    let weight = |v: f64| {
+        let distance = (v - value).abs();
+        match *spread {
+            // Relative to the nearest label, so that a narrow Gaussian between two labels does not vanish.
+            Spread::Gaussian { sigma } if sigma > 0.0 => {
+                let (far, near) = (distance / sigma, nearest / sigma);
+                (-0.5 * (far - near) * (far + near)).exp()
+            }
+            Spread::Triangle { width } if nearest < width => (1.0 - distance / width).max(0.0),
+            _ => f64::from(u8::from(distance == nearest)),
+        }
+    };
+    let weights: Vec<f64> = label_values.iter().map(|&v| weight(v)).collect();
+    let sum: f64 = weights.iter().sum();
+    Ok(weights.iter().map(|w| (w / sum) as f32).collect())
+}
+
+/// Refuses label values that are not finite, do not rise strictly, or are none at all.
+pub fn check_label_values(label_values: &[f64]) -> Result<()> {
+    if label_values.is_empty() {
+        return Err(Error::usage("label values must hold at least one number"));
+    }
+    if let Some(bad) = label_values.iter().find(|v| !v.is_finite()) {
+        return Err(Error::usage(format!("label values must be finite, got {bad}")));
+    }
+    if let Some(pair) = label_values.windows(2).find(|pair| pair[0] >= pair[1]) {
+        return Err(Error::usage(format!(
+            "label values must rise strictly, got {} before {}",
+            pair[0], pair[1]
+        )));
+    }
+    Ok(())
+}
+
+/// The most labels that are made up from single values; beyond it, the column is hardly a label.
+const MOST_LABELS: usize = 10_000;
+
+/// The labels that single values imply: every integer from the smallest to the largest when all are integers,
+/// else the distinct values in order.
+pub fn implied_label_values(values: &[f64]) -> Result<Vec<f64>> {
+    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let too_many = || {
+        Err(Error::data(format!(
+            "the single labels run from {smallest} to {largest} and make more than {MOST_LABELS} labels; \
+             give them with --label-values"
+        )))
+    };
+    if values.iter().all(|v| v.fract() == 0.0) {
+        if largest - smallest >= MOST_LABELS as f64 {
+            return too_many();
+        }
+        return Ok((0..=(largest - smallest) as usize).map(|step| smallest + step as f64).collect());
+    }
+    let mut distinct = values.to_vec();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    if distinct.len() > MOST_LABELS { too_many() } else { Ok(distinct) }
+}
+
+/// Rows of probabilities or of vote counts, turned into distributions as they come.
+///
+/// A row that sums to 1 (within [`SIMPLEX_TOLERANCE`]) is kept; any other is taken for counts and divided by its sum.
+#[derive(Debug)]
+pub struct TargetRows {
+    labels: usize,
+    strict: bool,
+    data: Vec<f32>,
+    rows: usize,
+    normalised: usize,
+    sums: (f64, f64),
+}
+
+impl TargetRows {
+    /// Ready for rows of `labels` numbers; `strict` refuses rows that need normalising.
+    pub fn new(labels: usize, strict: bool) -> Self {
+        let sums = (f64::INFINITY, f64::NEG_INFINITY);
+        TargetRows { labels, strict, data: Vec::new(), rows: 0, normalised: 0, sums }
+    }
+
+    /// Adds a row. `place(Some(label))` names a cell in an error, `place(None)` the row.
+    pub fn push(&mut self, row: &[f64], place: &dyn Fn(Option<usize>) -> String) -> Result<()> {
+        debug_assert_eq!(row.len(), self.labels);
+        for (label, &value) in row.iter().enumerate() {
+            let fault = if value.is_nan() {
+                "the label is missing (NaN)".to_string()
+            } else if value.is_infinite() {
+                "the label is infinite".to_string()
+            } else if value < 0.0 {
+                format!("the label {value} is negative; labels are shares or counts of at least 0")
+            } else {
+                continue;
+            };
+            return Err(Error::data(format!("{}: {fault}", place(Some(label)))));
+        }
+        let sum: f64 = row.iter().sum();
+        if sum == 0.0 {
+            return Err(Error::data(format!(
+                "{}: every label is 0, so there is no distribution to learn; remove the row",
+                place(None)
+            )));
+        }
+        if sum.is_infinite() {
+            return Err(Error::data(format!("{}: the labels are too large to add up", place(None))));
+        }
+        let divisor = if (sum - 1.0).abs() <= SIMPLEX_TOLERANCE {
+            1.0
+        } else if self.strict {
+            return Err(Error::data(format!(
+                "{}: the labels sum to {sum}, not 1, and --strict refuses to normalise",
+                place(None)
+            )));
+        } else {
+            self.normalised += 1;
+            sum
+        };
+        self.sums = (self.sums.0.min(sum), self.sums.1.max(sum));
+        self.data.extend(row.iter().map(|v| (v / divisor) as f32));
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// The distributions, and one notice when some rows were normalised.
+    pub fn finish(self) -> Result<(Matrix<f32>, Option<String>)> {
+        let notice = (self.normalised > 0).then(|| {
+            format!(
+                "{} of {} rows of labels did not sum to 1 (sums from {} to {}) and were normalised",
+                self.normalised,
+                self.rows,
+                round(self.sums.0),
+                round(self.sums.1)
+            )
+        });
+        Ok((Matrix::new(self.rows, self.labels, self.data)?, notice))
+    }
+}
+
+/// Turns every row of `values` into a distribution; see [`TargetRows`]. `place(row, label)` names what an error is about.
+pub fn normalise_rows(
+    values: &Matrix<f64>,
+    strict: bool,
+    place: &dyn Fn(usize, Option<usize>) -> String,
+) -> Result<(Matrix<f32>, Option<String>)> {
+    let mut targets = TargetRows::new(values.cols(), strict);
+    for (index, row) in values.iter_rows().enumerate() {
+        targets.push(row, &|label| place(index, label))?;
+    }
+    targets.finish()
+}
+
+/// Four decimals are enough for a message.
+fn round(value: f64) -> f64 {
+    if value.abs() < 1e9 { (value * 1e4).round() / 1e4 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn total(row: &[f32]) -> f64 {
+        row.iter().map(|&v| f64::from(v)).sum()
+    }
+
+    #[test]
+    fn a_gaussian_falls_off_as_its_formula_says_and_sums_to_one() {
+        let values: Vec<f64> = (10..=30).map(f64::from).collect();
+        let d = from_single_label(20.0, &values, &Spread::Gaussian { sigma: 2.0 }).unwrap();
+        assert!((total(&d) - 1.0).abs() < 1e-6);
+        let ratio = f64::from(d[12]) / f64::from(d[10]);
+        assert!((ratio - (-0.5f64).exp()).abs() < 1e-6, "two steps are one sigma: {ratio}");
+    }
+
+    #[test]
+    fn uneven_label_values_that_do_not_start_at_zero_are_used_as_they_are() {
+        let d = from_single_label(2.0, &[-1.0, 2.0, 2.5], &Spread::Triangle { width: 1.0 }).unwrap();
+        assert_eq!(d, [0.0, 2.0 / 3.0, 1.0 / 3.0]);
+    }
+
+    #[test]
+    fn a_spread_too_narrow_to_reach_a_label_gives_everything_to_the_nearest() {
+        for spread in [
+            Spread::Gaussian { sigma: 0.0 },
+            Spread::Gaussian { sigma: 1e-9 },
+            Spread::Triangle { width: 0.0 },
+            Spread::Triangle { width: 0.1 },
+        ] {
+            assert_eq!(
+                from_single_label(1.2, &[0.0, 1.0, 2.0], &spread).unwrap(),
+                [0.0, 1.0, 0.0],
+                "{spread:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_label_outside_the_values_and_a_negative_sigma_are_refused() {
+        let message = |value, spread| from_single_label(value, &[0.0, 1.0], &spread).unwrap_err().to_string();
+        assert_eq!(
+            message(3.0, Spread::Gaussian { sigma: 1.0 }),
+            "the label 3 lies outside the label values 0 to 1; widen --label-values"
+        );
+        assert_eq!(
+            message(f64::NAN, Spread::Gaussian { sigma: 1.0 }),
+            "the label NaN lies outside the label values 0 to 1; widen --label-values"
+        );
+        assert_eq!(
+            message(1.0, Spread::Gaussian { sigma: -1.0 }),
+            "sigma must be a finite number of at least 0, got -1"
+        );
+    }
+
+    #[test]
+    fn integers_imply_every_integer_between_and_other_numbers_only_themselves() {
+        assert_eq!(implied_label_values(&[3.0, 6.0, 3.0]).unwrap(), [3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(implied_label_values(&[2.5, 1.0, 2.5]).unwrap(), [1.0, 2.5]);
+        assert!(implied_label_values(&[0.0, 1e12]).is_err());
+    }
+
+    #[test]
+    fn counts_are_normalised_with_one_notice_and_probabilities_are_kept() {
+        let votes = Matrix::from_rows(&[[1.0, 3.0], [0.25, 0.75]]);
+        let (targets, notice) = normalise_rows(&votes, false, &|row, _| format!("row {row}")).unwrap();
+        assert_eq!(targets.as_slice(), [0.25, 0.75, 0.25, 0.75]);
+        assert_eq!(
+            notice.unwrap(),
+            "1 of 2 rows of labels did not sum to 1 (sums from 1 to 4) and were normalised"
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! Files that SciPy, NumPy and pandas wrote (`fixtures/write_read_fixtures.py`): one matrix in every layout.
+
+use std::path::PathBuf;
+
+use ldlf_core::read::{ReadOptions, read, stream};
+use ldlf_core::{Features, Schema};
+
+const FEATURES: [f32; 15] = [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0];
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures")).join(name)
+}
+
+fn dense(features: &Features) -> Vec<f32> {
+    let mut all = vec![0.0; features.rows() * features.cols()];
+    for row in 0..features.rows() {
+        features.copy_row_into(row, &mut all[row * features.cols()..(row + 1) * features.cols()]);
+    }
+    all
+}
+
+#[test]
+fn arrays_of_scipy_and_numpy_give_the_matrix_that_was_saved() {
+    for (name, targets) in [
+        ("scipy_sparse.mat", [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]),
+        ("scipy_dense.mat", [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]),
+        ("numpy.npz", [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]),
+        ("numpy_fortran.npz", [0.5, 0.5, 0.5, 0.5, 0.0, 1.0]),
+        ("scipy_csr.npz", [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]),
+    ] {
+        let loaded = read(&fixture(name), &ReadOptions::default()).unwrap();
+        assert_eq!(dense(&loaded.dataset.features), FEATURES, "{name}");
+        assert!(matches!(loaded.dataset.features, Features::Sparse(_)), "{name}: one in five is not zero");
+        assert_eq!(loaded.dataset.targets.as_slice(), targets, "{name}");
+        assert_eq!(loaded.notices.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn texts_of_numpy_name_labels_and_parts() {
+    let options = ReadOptions { split_column: Some("part".into()), ..ReadOptions::default() };
+    let data = read(&fixture("scipy_csr.npz"), &options).unwrap().dataset;
+    assert_eq!(data.schema.label_names, ["low", "high"]);
+    assert_eq!(data.split.unwrap(), ["train", "test", "train"]);
+}
+
+#[test]
+fn streams_of_arrays_give_the_same_rows_in_blocks() {
+    for name in ["scipy_sparse.mat", "numpy.npz", "numpy_fortran.npz", "scipy_csr.npz", "scipy_save_npz.npz"]
+    {
+        let mut rows = stream(&fixture(name), None, &Schema::default(), 5).unwrap();
+        assert_eq!(rows.total_rows(), Some(3), "{name}");
+        assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), FEATURES[..10], "{name}");
+        assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), FEATURES[10..], "{name}");
+        assert!(rows.next_block(2).unwrap().is_none(), "{name}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+mod parquet {
+    use super::*;
+
+    fn votes() -> ReadOptions {
+        ReadOptions { labels: vec!["r_*".into()], ignore: vec!["part".into()], ..ReadOptions::default() }
+    }
+
+    #[test]
+    fn a_table_of_pandas_gives_the_matrix_that_was_saved() {
+        let options = ReadOptions { ignore: Vec::new(), split_column: Some("part".into()), ..votes() };
+        let data = read(&fixture("pandas.parquet"), &options).unwrap().dataset;
+        assert_eq!(dense(&data.features), FEATURES);
+        assert_eq!(data.targets.as_slice(), [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]);
+        assert_eq!(data.schema.feature_names.unwrap(), ["a", "b", "c", "d", "e"]);
+        assert_eq!(data.schema.label_names, ["r_1", "r_2"]);
+        assert_eq!(data.split.unwrap(), ["train", "test", "train"]);
+    }
+
+    #[test]
+    fn a_null_is_a_missing_value_with_its_row_and_column() {
+        let error = read(&fixture("pandas_missing.parquet"), &votes()).unwrap_err();
+        assert!(
+            error.to_string().ends_with("pandas_missing.parquet row 2, column \"a\": the value is missing"),
+            "{error}"
+        );
+        assert_eq!(error.exit_code(), 3);
+    }
+
+    #[test]
+    fn a_column_of_text_must_be_left_out() {
+        let options = ReadOptions { ignore: Vec::new(), ..votes() };
+        let error = read(&fixture("pandas.parquet"), &options).unwrap_err().to_string();
+        assert!(
+            error.contains("pandas.parquet, column \"part\": ")
+                && error.ends_with("is not a type of numbers; leave the column out with --ignore \"part\""),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_no_parquet_is_refused() {
+        let path = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
+        std::fs::write(&path, b"PAR1 and nothing else PAR1").unwrap();
+        let error = read(path.path(), &votes()).unwrap_err();
+        assert!(error.to_string().contains("not a usable Parquet file"), "{error}");
+    }
+
+    #[test]
+    fn a_stream_takes_the_columns_of_the_model_in_its_order() {
+        let names = Some(vec!["d".to_string(), "a".to_string()]);
+        let schema = Schema { feature_names: names, ..Schema::default() };
+        let mut rows = stream(&fixture("pandas.parquet"), None, &schema, 2).unwrap();
+        assert_eq!(rows.total_rows(), Some(3));
+        assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), [0.0, 1.5, 0.0, 0.0]);
+        assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), [3.0, 0.0]);
+        assert!(rows.next_block(2).unwrap().is_none());
+    }
+}
