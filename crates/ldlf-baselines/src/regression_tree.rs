@@ -114,19 +114,20 @@ impl Tree {
 }
 
 /// Rows that go down a tree side by side: while one waits for memory the others go on.
-const LANES: usize = 8;
+const LANES: usize = 16;
 
 impl Tree {
-    /// The leaves of several rows.
+    /// The leaves of the rows from `first` on, of a block that holds `rows` values for each feature.
     #[inline(always)]
-    fn descend_together(&self, x: [&[f32]; LANES]) -> [u32; LANES] {
+    fn descend_together(&self, block: &[f32], rows: usize, first: usize) -> [u32; LANES] {
         let mut at = [0u32; LANES];
         loop {
             let mut moved = false;
-            for lane in 0..LANES {
-                let node = self.nodes[at[lane] as usize];
+            for (lane, at) in at.iter_mut().enumerate() {
+                let node = self.nodes[*at as usize];
                 if node.feature != LEAF {
-                    at[lane] = node.child + u32::from(x[lane][node.feature as usize] > node.threshold);
+                    let value = block[node.feature as usize * rows + first + lane];
+                    *at = node.child + u32::from(value > node.threshold);
                     moved = true;
                 }
             }
@@ -176,8 +177,11 @@ impl Sketch {
     }
 }
 
-/// Rows that go through the trees together: few enough for their features to stay in the cache.
-const ROWS_TOGETHER: usize = 32;
+/// How many rows go through the trees together: many, because every block reads every tree from memory once, but a
+/// block for each of a few threads where there are rows for it.
+fn rows_together(rows: usize) -> usize {
+    (rows / 4).next_multiple_of(LANES).clamp(64, 512)
+}
 
 /// Sums what `trees` say about every row: `[rows, labels]`, in double precision, in the order of the trees.
 ///
@@ -190,21 +194,14 @@ pub(crate) fn sum_over_trees(
     threads: &Threads,
 ) -> Vec<f64> {
     let cols = features.cols();
-    let parts = threads.map(chunks(features.rows(), ROWS_TOGETHER), |rows| {
+    let parts = threads.map(chunks(features.rows(), rows_together(features.rows())), |rows| {
         let mut sums = vec![0.0f64; rows.len() * labels];
-        let gathered;
-        let block: &[f32] = match features {
-            Features::Dense(m) => &m.as_slice()[rows.start * cols..rows.end * cols],
-            Features::Sparse(m) => {
-                let mut dense = vec![0.0f32; rows.len() * cols];
-                for (row, out) in rows.clone().zip(dense.chunks_exact_mut(cols.max(1))) {
-                    let (columns, values) = m.row(row);
-                    columns.iter().zip(values).for_each(|(&column, &v)| out[column as usize] = v);
-                }
-                gathered = dense;
-                &gathered
-            }
-        };
+        // Feature after feature: the features that many splits ask for then fill whole cache lines.
+        let height = rows.len();
+        let mut block = vec![0.0f32; height * cols];
+        for row in rows.clone() {
+            features.for_each_in_row(row, |column, v| block[column * height + row - rows.start] = v);
+        }
         for (number, tree) in trees.iter().enumerate() {
             let outputs = tree.values.cols();
             let first = if outputs == labels { 0 } else { number % labels };
@@ -212,14 +209,13 @@ pub(crate) fn sum_over_trees(
                 let out = &mut sums[row * labels + first..row * labels + first + outputs];
                 out.iter_mut().zip(tree.values.row(leaf)).for_each(|(o, &v)| *o += f64::from(v));
             };
-            let x = |row: usize| &block[row * cols..(row + 1) * cols];
-            let together = rows.len() / LANES * LANES;
+            let together = height / LANES * LANES;
             for start in (0..together).step_by(LANES) {
-                let leaves = tree.descend_together(std::array::from_fn(|lane| x(start + lane)));
+                let leaves = tree.descend_together(&block, height, start);
                 leaves.into_iter().enumerate().for_each(|(lane, leaf)| add(start + lane, leaf as usize));
             }
-            for row in together..rows.len() {
-                add(row, tree.descend(|feature| x(row)[feature]));
+            for row in together..height {
+                add(row, tree.descend(|feature| block[feature * height + row]));
             }
         }
         sums

@@ -215,6 +215,13 @@ fn add(to: &mut [f32], row: &[f32]) {
     to.iter_mut().zip(row).for_each(|(t, &v)| *t += v);
 }
 
+/// Adds a row or nothing: a product in place of a branch that no processor can foresee.
+#[inline(always)]
+fn add_if(condition: bool, to: &mut [f32], row: &[f32]) {
+    let counts = f32::from(u8::from(condition));
+    to.iter_mut().zip(row).for_each(|(t, &v)| *t += counts * v);
+}
+
 /// What a split with the sums `left` on one side is worth. The numerators of the whole node are zero, so that those of
 /// the other side are the same with the other sign: `sum_k L_k^2 (1 / (H_L + penalty) + 1 / (H_R + penalty))`.
 #[inline(always)]
@@ -347,15 +354,20 @@ pub(crate) fn find_random(
                     let side = &mut scratch.left[..width];
                     for start in (0..width).step_by(24) {
                         let lanes = (width - start).min(24);
-                        let mut in_registers = [0.0f32; 24];
-                        let sums = &mut in_registers[..lanes];
-                        for (&v, row_statistics) in scratch.line.iter().zip(statistics.chunks_exact(width)) {
-                            // A product in place of a branch that no processor can foresee.
-                            let counts = f32::from(u8::from(v <= threshold));
-                            let row_statistics = &row_statistics[start..start + lanes];
-                            sums.iter_mut().zip(row_statistics).for_each(|(s, &v)| *s += counts * v);
+                        // Two sums side by side: each addition would wait for the last one of its own.
+                        let (mut even, mut odd) = ([0.0f32; 24], [0.0f32; 24]);
+                        let mut pairs = scratch.line.chunks_exact(2).zip(statistics.chunks_exact(2 * width));
+                        for (v, two_rows) in &mut pairs {
+                            let (first, second) = two_rows.split_at(width);
+                            add_if(v[0] <= threshold, &mut even[..lanes], &first[start..start + lanes]);
+                            add_if(v[1] <= threshold, &mut odd[..lanes], &second[start..start + lanes]);
                         }
-                        side[start..start + lanes].copy_from_slice(sums);
+                        if let [v] = scratch.line.chunks_exact(2).remainder() {
+                            let last = &statistics[statistics.len() - width..];
+                            add_if(*v <= threshold, &mut even[..lanes], &last[start..start + lanes]);
+                        }
+                        add(&mut even[..lanes], &odd[..lanes]);
+                        side[start..start + lanes].copy_from_slice(&even[..lanes]);
                     }
                     judge(feature, threshold, side);
                 }
