@@ -159,6 +159,11 @@ impl Objective for AdaptivePair<'_> {
 }
 
 impl Booster for AosoLdLogitBoost {
+    /// At the mean all gradient sums of the root are zero, and no pair of labels would stand out.
+    fn starts_at_mean(&self) -> bool {
+        false
+    }
+
     fn grow_round(&self, round: &Round<'_>) -> Vec<Tree> {
         let mut generator = round.seed.named("tree").generator();
         vec![grow(&round.table, &AdaptivePair { round }, &round.limits, round.rows.clone(), &mut generator)]

@@ -1,6 +1,6 @@
 //! What `ldlogitboost` and `aoso-ldlogitboost` share: the additive model `p = softmax(F)` and the rounds that build `F`.
 //!
-//! `F` starts at `ln` of the mean training distribution. Every round adds trees, scaled by the learning rate, that lower
+//! `F` starts at `ln` of the mean training distribution, or at 0 where a booster needs labels that pull at the root. Every round adds trees, scaled by the learning rate, that lower
 //! the K-L divergence to second order. Rows held back inside the training rows choose the number of rounds; the model is
 //! then built anew from all rows with that number (unless `refit` says to keep the first one).
 
@@ -60,6 +60,9 @@ pub(crate) struct Round<'a> {
 
 /// How one round's trees are grown.
 pub(crate) trait Booster: Sync {
+    /// Whether `F` starts at the mean distribution; else at 0.
+    fn starts_at_mean(&self) -> bool;
+
     /// The trees of a round, with their leaves already scaled: one for each label with one output each, or one with an
     /// output for each label.
     fn grow_round(&self, round: &Round<'_>) -> Vec<Tree>;
@@ -151,8 +154,11 @@ fn run(
     context: &mut FitContext<'_>,
 ) -> Run {
     let labels = training.labels();
-    let start: Vec<f32> =
-        training.mean_target().iter().map(|&p| p.max(SMALLEST_PROBABILITY).ln() as f32).collect();
+    let start: Vec<f32> = if booster.starts_at_mean() {
+        training.mean_target().iter().map(|&p| p.max(SMALLEST_PROBABILITY).ln() as f32).collect()
+    } else {
+        vec![0.0; labels]
+    };
     let codes = Codes::new(&training.features);
     let mut scored = Scored::new(training, &start);
     let mut held_back = validation.map(|data| Scored::new(data, &start));

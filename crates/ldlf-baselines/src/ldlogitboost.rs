@@ -120,6 +120,10 @@ impl Objective for OneLabel<'_> {
 }
 
 impl Booster for LdLogitBoost {
+    fn starts_at_mean(&self) -> bool {
+        true
+    }
+
     fn grow_round(&self, round: &Round<'_>) -> Vec<Tree> {
         round.threads.map((0..round.targets.cols()).collect(), |label: usize| {
             let mut generator = round.seed.named("label").numbered(label as u64).generator();

@@ -88,6 +88,10 @@ pub(crate) struct Outcome {
     pub(crate) varied: bool,
 }
 
+/// How much better a later split must be. Two features often part a node's rows alike; which of them is taken must not
+/// hang on the rounding of their sums.
+const BETTER: f32 = 1.0 + 1e-5;
+
 /// Runs `$body` compiled for the processor at hand, once for each common width so that its loops unroll and its sums stay
 /// in registers.
 macro_rules! specialised {
@@ -279,7 +283,7 @@ impl<'a> Best<'a> {
                     self.outcome.varied = true;
                     if left[0] >= leaf_weight && total[0] - left[0] >= leaf_weight {
                         let gain = gain(left, total, penalty, width);
-                        if gain > best_gain {
+                        if gain > best_gain * BETTER {
                             best_gain = gain;
                             best_pair = Some((below, code));
                         }
@@ -336,7 +340,7 @@ pub(crate) fn find_random(
                 return;
             }
             let gain = gain(side, total, penalty, width);
-            if gain > best {
+            if gain > best * BETTER {
                 best = gain;
                 outcome.found = Some(Found { feature, threshold, code: 0 });
             }

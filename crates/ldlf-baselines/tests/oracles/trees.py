@@ -74,7 +74,10 @@ def best_stump(x, h, g):
 
 
 def boosters(rng):
-    """The first two rounds of both boosters with stumps, rate 0.5, no penalty, all rows and features."""
+    """The first two rounds of both boosters with stumps, rate 0.5, no penalty, all rows and features.
+
+    The first starts at the mean distribution, the second at the uniform one.
+    """
     x = rng.integers(0, 6, size=(24, 2)) / 1.0
     d = rng.dirichlet([1.0, 2.0, 1.5, 0.7], size=24).astype(np.float32).astype(float)
     rate, labels = 0.5, d.shape[1]
@@ -94,7 +97,7 @@ def boosters(rng):
         rounds.append(rounded(softmax(f)))
     out["ldlogitboost"] = rounds
 
-    f = np.log(np.repeat(d.mean(0, keepdims=True), len(x), axis=0))
+    f = np.zeros_like(d)
     rounds = []
 
     def pair(rows, p):
