@@ -114,7 +114,7 @@ impl Tree {
 }
 
 /// Rows that go down a tree side by side: while one waits for memory the others go on.
-const LANES: usize = 16;
+const LANES: usize = 8;
 
 impl Tree {
     /// The leaves of the rows from `first` on, of a block that holds `rows` values for each feature.
