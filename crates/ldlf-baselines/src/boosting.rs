@@ -1,0 +1,310 @@
+//! What `ldlogitboost` and `aoso-ldlogitboost` share: the additive model `p = softmax(F)` and the rounds that build `F`.
+//!
+//! `F` starts at `ln` of the mean training distribution, or at 0 where a booster needs labels that pull at the root. Every round adds trees, scaled by the learning rate, that lower
+//! the K-L divergence to second order. Rows held back inside the training rows choose the number of rounds; the model is
+//! then built anew from all rows with that number (unless `refit` says to keep the first one).
+
+use std::ops::ControlFlow;
+
+use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::learner::Summary;
+use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::numeric::{SMALLEST_PROBABILITY, normalise, softmax_in_place, xlogy};
+use ldlf_core::random::permutation;
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Matrix, Model, Prediction, Result,
+    Seed, StopReason, Threads, Value,
+};
+
+use crate::columns::Codes;
+use crate::regression_tree::{self, Tree, sum_over_trees};
+use crate::split_search::Table;
+use crate::tree_builder::Limits;
+
+/// Second derivatives are kept above this, so that a label that is all but certain does not get an endless step.
+pub(crate) const LEAST_CURVATURE: f32 = 1e-4;
+
+/// The longest step that a leaf may take before the learning rate (Friedman, Hastie, Tibshirani 2000 advise 2 to 4).
+pub(crate) const LONGEST_STEP: f64 = 4.0;
+
+/// Rows whose scores are updated together.
+const ROWS_TOGETHER: usize = 512;
+
+/// How the rounds go.
+pub(crate) struct Plan {
+    pub(crate) rounds: usize,
+    pub(crate) learning_rate: f64,
+    pub(crate) limits: Limits,
+    pub(crate) row_share: f64,
+    pub(crate) validation_share: f64,
+    pub(crate) patience: usize,
+    pub(crate) refit: bool,
+}
+
+/// The state that a round's trees are grown from.
+pub(crate) struct Round<'a> {
+    pub(crate) table: Table<'a>,
+    pub(crate) limits: Limits,
+    /// What leaves are multiplied by.
+    pub(crate) learning_rate: f64,
+    /// The rows that this round sees.
+    pub(crate) rows: Vec<u32>,
+    pub(crate) targets: &'a Matrix<f32>,
+    /// The distributions as predicted so far.
+    pub(crate) predicted: &'a Matrix<f32>,
+    /// The weights of the rows.
+    pub(crate) weights: &'a [f32],
+    pub(crate) seed: Seed,
+    pub(crate) threads: &'a Threads,
+}
+
+/// How one round's trees are grown.
+pub(crate) trait Booster: Sync {
+    /// Whether `F` starts at the mean distribution; else at 0.
+    fn starts_at_mean(&self) -> bool;
+
+    /// The trees of a round, with their leaves already scaled: one for each label with one output each, or one with an
+    /// output for each label.
+    fn grow_round(&self, round: &Round<'_>) -> Vec<Tree>;
+}
+
+/// Rows with their scores.
+struct Scored<'a> {
+    data: &'a Dataset,
+    scores: Vec<f64>,
+    predicted: Matrix<f32>,
+    weights: Vec<f32>,
+}
+
+impl<'a> Scored<'a> {
+    fn new(data: &'a Dataset, start: &[f32]) -> Self {
+        let scores: Vec<f64> = start.iter().map(|&v| f64::from(v)).collect();
+        let mut first: Vec<f64> = scores.clone();
+        softmax_in_place(&mut first);
+        let first: Vec<f32> = first.into_iter().map(|p| p as f32).collect();
+        let rows = data.rows();
+        Scored {
+            data,
+            scores: scores.repeat(rows),
+            predicted: Matrix::new(rows, start.len(), first.repeat(rows)).expect("a start for each row"),
+            weights: (0..rows).map(|row| data.weight(row)).collect(),
+        }
+    }
+
+    /// Adds the trees of a round to every row and gives the mean K-L divergence.
+    fn add(&mut self, trees: &[Tree], threads: &Threads) -> f64 {
+        let labels = self.data.labels();
+        let Scored { data, scores, predicted, weights } = self;
+        let size = ROWS_TOGETHER * labels;
+        let blocks: Vec<_> =
+            scores.chunks_mut(size).zip(predicted.as_mut_slice().chunks_mut(size)).enumerate().collect();
+        let losses = threads.map(blocks, |(block, (scores, predicted))| {
+            let (mut loss, mut weight) = (0.0, 0.0);
+            let mut p = vec![0.0f64; labels];
+            let of_rows = scores.chunks_exact_mut(labels).zip(predicted.chunks_exact_mut(labels));
+            for (row, (f, predicted)) in (block * ROWS_TOGETHER..).zip(of_rows) {
+                for (number, tree) in trees.iter().enumerate() {
+                    let leaf = tree.predict_row(&data.features, row);
+                    let first = if leaf.len() == labels { 0 } else { number };
+                    f[first..].iter_mut().zip(leaf).for_each(|(f, &step)| *f += f64::from(step));
+                }
+                p.copy_from_slice(f);
+                softmax_in_place(&mut p);
+                predicted.iter_mut().zip(&p).for_each(|(out, &p)| *out = p as f32);
+                let w = f64::from(weights[row]);
+                let divergence: f64 = data
+                    .targets
+                    .row(row)
+                    .iter()
+                    .zip(&p)
+                    .map(|(&d, &p)| {
+                        let d = f64::from(d);
+                        xlogy(d, d) - xlogy(d, p)
+                    })
+                    .sum();
+                loss += w * divergence;
+                weight += w;
+            }
+            (loss, weight)
+        });
+        let (loss, weight) =
+            losses.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        loss / if weight > 0.0 { weight } else { 1.0 }
+    }
+}
+
+/// What a run of rounds came to.
+struct Run {
+    model: BoostedModel,
+    rounds: usize,
+    loss: f64,
+    best_round: usize,
+    validation_kl: Option<f64>,
+    stopped: StopReason,
+}
+
+/// Runs at most `rounds` rounds; reports continue the count at `before`.
+fn run(
+    booster: &dyn Booster,
+    plan: &Plan,
+    rounds: usize,
+    before: usize,
+    training: &Dataset,
+    validation: Option<&Dataset>,
+    context: &mut FitContext<'_>,
+) -> Run {
+    let labels = training.labels();
+    let start: Vec<f32> = if booster.starts_at_mean() {
+        training.mean_target().iter().map(|&p| p.max(SMALLEST_PROBABILITY).ln() as f32).collect()
+    } else {
+        vec![0.0; labels]
+    };
+    let codes = Codes::new(&training.features);
+    let mut scored = Scored::new(training, &start);
+    let mut held_back = validation.map(|data| Scored::new(data, &start));
+    let mut model = BoostedModel { start, trees: Vec::new(), labels };
+    let mut patience = Patience::new(plan.patience);
+    let with_weight: Vec<u32> =
+        (0..training.rows() as u32).filter(|&row| training.weight(row as usize) > 0.0).collect();
+    let seen =
+        ((with_weight.len() as f64 * plan.row_share).ceil() as usize).clamp(1, with_weight.len().max(1));
+    let (mut done, mut loss, mut stopped, mut kept_trees) = (0, f64::NAN, StopReason::Finished, 0);
+    for number in 1..=rounds {
+        let seed = context.seed.named("round").numbered(number as u64);
+        let mut rows = with_weight.clone();
+        if seen < rows.len() {
+            let order = permutation(rows.len(), &mut seed.named("rows").generator());
+            rows = order[..seen].iter().map(|&at| with_weight[at]).collect();
+            rows.sort_unstable();
+        }
+        let trees = booster.grow_round(&Round {
+            table: Table::Best(&codes),
+            limits: plan.limits,
+            learning_rate: plan.learning_rate,
+            rows,
+            targets: &training.targets,
+            predicted: &scored.predicted,
+            weights: &scored.weights,
+            seed,
+            threads: &context.threads,
+        });
+        loss = scored.add(&trees, &context.threads);
+        let kl = held_back.as_mut().map(|rows| rows.add(&trees, &context.threads));
+        model.trees.extend(trees);
+        done = number;
+        let iteration = before + number;
+        let event = FitEvent::Iteration { iteration, total: before + rounds, loss: Some(loss) };
+        let mut verdict = context.report(event, &model);
+        match kl {
+            None => kept_trees = model.trees.len(),
+            Some(kl) => {
+                match patience.measured(number, kl) {
+                    Verdict::Best => kept_trees = model.trees.len(),
+                    Verdict::GoOn => {}
+                    Verdict::Stop => stopped = StopReason::EarlyStopping,
+                }
+                if verdict.is_continue() {
+                    verdict = context.report(FitEvent::Validation { iteration, kl }, &model);
+                }
+            }
+        }
+        if let ControlFlow::Break(reason) = verdict {
+            stopped = reason;
+            break;
+        }
+        if stopped == StopReason::EarlyStopping {
+            break;
+        }
+    }
+    model.trees.truncate(kept_trees);
+    let best_round = if validation.is_some() { patience.best_iteration } else { done };
+    Run { model, rounds: done, loss, best_round, validation_kl: patience.best, stopped }
+}
+
+/// Chooses the number of rounds on rows held back, then builds the model from all rows.
+pub(crate) fn fit_boosted(
+    booster: &dyn Booster,
+    plan: &Plan,
+    data: &Dataset,
+    context: &mut FitContext<'_>,
+) -> Result<Fitted> {
+    let (training, validation) = hold_out(data, plan.validation_share, context.seed);
+    let first = if validation.is_empty() {
+        run(booster, plan, plan.rounds, 0, data, None, context)
+    } else {
+        let (training, validation) = (data.select(&training), data.select(&validation));
+        run(booster, plan, plan.rounds, 0, &training, Some(&validation), context)
+    };
+    let mut summary = Summary {
+        iterations: first.rounds,
+        stopped: first.stopped,
+        best_iteration: (first.best_round != first.rounds).then_some(first.best_round),
+        loss: Some(first.loss),
+        validation_kl: first.validation_kl,
+    };
+    let whole = matches!(first.stopped, StopReason::Finished | StopReason::EarlyStopping);
+    if validation.is_empty() || !plan.refit || !whole {
+        return Ok(Fitted { model: Box::new(first.model), summary });
+    }
+    let second = run(booster, plan, first.best_round, first.rounds, data, None, context);
+    summary.iterations += second.rounds;
+    if second.stopped != StopReason::Finished {
+        // Half a model is worse than the one that was measured.
+        summary.stopped = second.stopped;
+        return Ok(Fitted { model: Box::new(first.model), summary });
+    }
+    summary.loss = Some(second.loss);
+    Ok(Fitted { model: Box::new(second.model), summary })
+}
+
+/// `softmax(start + sum of trees)`.
+pub(crate) struct BoostedModel {
+    start: Vec<f32>,
+    trees: Vec<Tree>,
+    labels: usize,
+}
+
+impl InProgress for BoostedModel {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        let mut scores = sum_over_trees(&self.trees, self.labels, features, threads);
+        let size = ROWS_TOGETHER * self.labels;
+        let parts = threads.map(scores.chunks_mut(size).collect(), |block: &mut [f64]| {
+            let mut out = Vec::with_capacity(block.len());
+            for row in block.chunks_exact_mut(self.labels) {
+                row.iter_mut().zip(&self.start).for_each(|(f, &start)| *f += f64::from(start));
+                softmax_in_place(row);
+                let from = out.len();
+                out.extend(row.iter().map(|&p| p as f32));
+                normalise(&mut out[from..]);
+            }
+            out
+        });
+        Ok(Prediction::Distributions(Matrix::new(features.rows(), self.labels, parts.concat())?))
+    }
+}
+
+impl Model for BoostedModel {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        InProgress::predict(self, features, threads)
+    }
+
+    fn store(&self, parts: &mut Parts) {
+        let outputs = self.trees.first().map_or(self.labels, Tree::outputs);
+        regression_tree::store(&self.trees, outputs, parts);
+        parts.put("start", Array::F32(vec![self.labels], self.start.clone()));
+    }
+
+    fn inspect(&self) -> Vec<(String, Value)> {
+        regression_tree::inspect(&self.trees)
+    }
+}
+
+/// Reads a boosted model whose trees have `outputs` outputs each.
+pub(crate) fn load_boosted(parts: &Parts, shape: &ModelShape, outputs: usize) -> Result<Box<dyn Model>> {
+    let start = parts.f32s("start", &[shape.labels])?;
+    let trees = regression_tree::load(parts, shape.features, outputs)?;
+    if trees.is_empty() || (outputs != shape.labels && trees.len() % shape.labels != 0) {
+        return Err(Error::model_file("the model file lacks the trees of a whole round; it may be damaged"));
+    }
+    Ok(Box::new(BoostedModel { start, trees, labels: shape.labels }))
+}
