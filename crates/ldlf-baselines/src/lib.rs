@@ -1,20 +1,60 @@
 //! The rivals: what label distribution data was learnt with before the forest, and what a user would pick instead.
 //! One file a rival, each with its parameters, its learner, its model and its entry for the registry.
 
-use ldlf_core::LearnerEntry;
-
+pub mod aa_bp;
+pub mod aa_knn;
 pub mod aoso_ldlogitboost;
+pub mod bfgs_ldl;
 mod boosting;
+mod centring;
+mod cholesky;
 mod columns;
+pub mod cpnn;
 pub mod extra_trees;
+mod full_batch;
+pub mod iis_ldl;
+mod irwls;
+mod kernel;
 pub mod ldlogitboost;
+pub mod ldsvr;
+mod maximum_entropy;
+mod nearest;
+mod network;
+mod network_model;
+mod pairwise_probabilities;
+mod problem_transformation;
+mod progress;
+pub mod pt_bayes;
+pub mod pt_svm;
 pub mod random_forest;
+mod reference_rows;
 pub mod regression_tree;
+pub mod scaling;
+pub mod sce_ldl;
+mod softmax_loss;
 mod split_search;
+mod svc;
 mod tree_builder;
 pub mod tree_forest;
 
+use ldlf_core::LearnerEntry;
+
 /// Every rival, in the order of `ldlf learners`.
+#[rustfmt::skip] // One line each: branches that add a rival do not meet.
 pub fn entries() -> Vec<LearnerEntry> {
-    vec![aoso_ldlogitboost::ENTRY, extra_trees::ENTRY, ldlogitboost::ENTRY, random_forest::ENTRY]
+    vec![
+        aa_bp::ENTRY,
+        aa_knn::ENTRY,
+        aoso_ldlogitboost::ENTRY,
+        bfgs_ldl::ENTRY,
+        cpnn::ENTRY,
+        extra_trees::ENTRY,
+        iis_ldl::ENTRY,
+        ldlogitboost::ENTRY,
+        ldsvr::ENTRY,
+        pt_bayes::ENTRY,
+        pt_svm::ENTRY,
+        random_forest::ENTRY,
+        sce_ldl::ENTRY,
+    ]
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use outcome::{CrossValidation, FoldResult, LearnerResult};
 
 use crate::folds::Fold;
-use crate::journal::{Journal, JournalKey, fingerprints};
+use crate::journal::{FoldRecord, Journal, JournalKey, fingerprints};
 use crate::{Dataset, Error, FitEvent, Learner, Result, Seed, Threads};
 
 /// The rules of an evaluation.
@@ -147,7 +147,9 @@ pub fn cross_validate(plan: &Plan<'_>, watcher: &dyn Watcher) -> Result<CrossVal
             (Some(journal), Some(keys)) => journal.get(&keys[number]),
             _ => None,
         };
-        let kept = kept.map(|record| record.into_result(plan.folds[job.fold].test.clone()));
+        let whole =
+            |record: FoldRecord| record.into_result(plan.folds[job.fold].test.clone(), plan.data.labels());
+        let kept = kept.map(whole).transpose()?;
         if let Some(result) = &kept {
             watcher.resumed(job, result);
         }

@@ -105,26 +105,22 @@ impl FoldRecord {
         }
     }
 
-    /// Whether the prediction is whole.
-    fn check(&self) -> std::result::Result<(), String> {
-        match &self.prediction {
-            StoredPrediction::Distributions { labels: 0, .. } => Err("a prediction without labels".into()),
-            StoredPrediction::Distributions { labels, values } if values.len() % labels != 0 => {
-                Err(format!("{} predicted numbers for {labels} labels", values.len()))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The result again; `rows` are the fold's test rows, which the journal does not repeat.
-    pub fn into_result(self, rows: Vec<usize>) -> FoldResult {
+    /// The result again. `rows` are the fold's test rows, which the journal does not repeat; a prediction that is not
+    /// one distribution over `labels` labels (or one value) for each of them is refused.
+    pub fn into_result(self, rows: Vec<usize>, labels: usize) -> Result<FoldResult> {
         let prediction = match self.prediction {
             StoredPrediction::Distributions { labels, values } => {
-                let matrix = Matrix::new(values.len() / labels, labels, values);
-                Prediction::Distributions(matrix.expect("the shape was checked when the line was read"))
+                Prediction::Distributions(Matrix::new(rows.len(), labels, values).map_err(damaged)?)
             }
             StoredPrediction::Values(values) => Prediction::Values(values),
         };
+        let fits = match &prediction {
+            Prediction::Distributions(m) => m.cols() == labels,
+            Prediction::Values(v) => v.len() == rows.len(),
+        };
+        if !fits {
+            return Err(damaged(Error::data("the prediction does not have the shape of the test rows")));
+        }
         let event = |stored: StoredEvent| match stored {
             StoredEvent::Iteration(iteration, total, loss) => FitEvent::Iteration { iteration, total, loss },
             StoredEvent::LeafUpdate(iteration) => FitEvent::LeafUpdate { iteration },
@@ -132,7 +128,7 @@ impl FoldRecord {
                 FitEvent::Validation { iteration, kl: kl.unwrap_or(f64::NAN) }
             }
         };
-        FoldResult {
+        Ok(FoldResult {
             scores: self.scores,
             fit_seconds: self.fit_seconds,
             predict_seconds: self.predict_seconds,
@@ -142,8 +138,12 @@ impl FoldRecord {
             rows,
             history: self.history.into_iter().map(event).collect(),
             test_curve: self.test_curve,
-        }
+        })
     }
+}
+
+fn damaged(error: Error) -> Error {
+    Error::data(format!("a fold in the journal is damaged: {error}; name another journal"))
 }
 
 #[derive(Deserialize)]
@@ -189,7 +189,6 @@ impl Journal {
                 ))
             };
             let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
-            line.result.check().map_err(damaged)?;
             folds.insert(line.key.text(), line.result);
         }
         if whole < bytes.len() {

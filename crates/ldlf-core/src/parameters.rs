@@ -266,7 +266,7 @@ impl<T: ParameterType> ParameterType for Option<T> {
     }
 }
 
-/// Checks one value against its declaration; used by [`parameters!`](crate::parameters).
+/// Checks one value against its declaration; used by [`parameters!`](mod@crate::parameters).
 #[doc(hidden)]
 pub fn read_parameter<T: ParameterType>(declared: &Parameter, value: &Value) -> Result<T> {
     let refuse = |must: String| {
@@ -283,7 +283,7 @@ pub fn read_parameter<T: ParameterType>(declared: &Parameter, value: &Value) -> 
     }
 }
 
-/// Refuses names that nobody declared; used by [`parameters!`](crate::parameters).
+/// Refuses names that nobody declared; used by [`parameters!`](mod@crate::parameters).
 #[doc(hidden)]
 pub fn refuse_unknown(settings: &Settings, declared: &[Parameter]) -> Result<()> {
     for name in settings.0.keys() {
@@ -321,7 +321,7 @@ pub fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// Declares a struct of parameters with defaults, limits and help; see the [module](crate::parameters).
+/// Declares a struct of parameters with defaults, limits and help; see the [module](mod@crate::parameters).
 #[macro_export]
 macro_rules! parameters {
     (

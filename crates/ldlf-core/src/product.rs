@@ -25,7 +25,7 @@ pub trait Real:
     fn of(x: f64) -> Self;
     /// The same number in double precision.
     fn as_f64(self) -> f64;
-    /// The larger of two numbers.
+    /// The larger of two numbers; what is not a number stays so.
     fn larger(self, other: Self) -> Self;
 }
 
@@ -44,7 +44,7 @@ macro_rules! real {
             }
             #[inline(always)]
             fn larger(self, other: Self) -> Self {
-                if self > other { self } else { other }
+                if self < other { other } else { self }
             }
         }
     )* };

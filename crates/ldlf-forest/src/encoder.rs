@@ -19,12 +19,91 @@ choices! {
 
 /// Scales columns: `z = clamp((x - shift) scale, -limit, limit)`. Sparse columns are not shifted, so that zeros stay zeros;
 /// a constant column becomes zero.
+///
+/// A numeric column among sparse ones (more than two values, stored in at least half of the rows) would be spoilt by scaling
+/// without a shift; it is spread over quantile bins instead, see [`Bins`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoder {
     shift: Vec<f32>,
     scale: Vec<f32>,
     limit: f32,
+    bins: Bins,
     bias: bool,
+}
+
+/// Piecewise-linear encoding of some columns: with edges `e_0 <= ... <= e_T`, bin `t` holds
+/// `clamp((x - e_t) / (e_{t+1} - e_t), 0, 1)`, so that a linear map of the bins is any function that is linear between edges.
+#[derive(Clone, Debug, PartialEq, Default)]
+struct Bins {
+    /// Which columns, in rising order.
+    columns: Vec<u32>,
+    /// `[columns, count + 1]`: quantiles of the training rows; equal neighbours make an empty bin.
+    edges: Vec<f32>,
+    /// Bins a column.
+    count: usize,
+}
+
+impl Bins {
+    /// Finds the numeric columns of sparse features and their quantiles.
+    fn fit(features: &Features, rows: &[usize], stored: &[usize], count: usize) -> Self {
+        let mut bins = Bins { count, ..Bins::default() };
+        if count == 0 || !matches!(features, Features::Sparse(_)) {
+            return bins;
+        }
+        let mut values: Vec<(u32, Vec<f32>)> = (0..features.cols() as u32)
+            .filter(|&column| 2 * stored[column as usize] >= rows.len().max(1))
+            .map(|column| (column, Vec::new()))
+            .collect();
+        let place: Vec<Option<usize>> = (0..features.cols() as u32)
+            .map(|column| values.binary_search_by_key(&column, |(column, _)| *column).ok())
+            .collect();
+        for &row in rows {
+            features.for_each_in_row(row, |column, value| {
+                if let Some(place) = place[column] {
+                    values[place].1.push(value);
+                }
+            });
+        }
+        for (column, mut values) in values {
+            values.resize(rows.len(), 0.0);
+            values.sort_unstable_by(f32::total_cmp);
+            let mut distinct = values.clone();
+            distinct.dedup();
+            if distinct.len() > 2 {
+                bins.columns.push(column);
+                bins.edges.extend((0..=count).map(|edge| values[edge * (values.len() - 1) / count]));
+            }
+        }
+        bins
+    }
+
+    /// The bins of one row that are not empty, numbered on from `first`.
+    fn encode<'a>(
+        &'a self,
+        columns: &'a [u32],
+        values: &'a [f32],
+        first: usize,
+    ) -> impl Iterator<Item = (u32, f32)> + 'a {
+        self.columns.iter().zip(self.edges.chunks_exact(self.count + 1)).enumerate().flat_map(
+            move |(index, (column, edges))| {
+                let x = columns.binary_search(column).map_or(0.0, |place| values[place]);
+                let start = first + index * self.count;
+                edges
+                    .windows(2)
+                    .enumerate()
+                    .take_while(move |(_, edge)| x > edge[0])
+                    .filter(|(_, edge)| edge[1] > edge[0])
+                    .map(move |(bin, edge)| {
+                        ((start + bin) as u32, ((x - edge[0]) / (edge[1] - edge[0])).min(1.0))
+                    })
+            },
+        )
+    }
+
+    /// How many inputs the bins make.
+    fn inputs(&self) -> usize {
+        self.columns.len() * self.count
+    }
 }
 
 /// Encoded rows, with a last column of ones when there is a bias.
@@ -45,10 +124,17 @@ pub struct Dropout<'a> {
 
 impl Encoder {
     /// Fits the encoder to the given rows. `limit` is how many deviations from the mean a value may lie.
-    pub fn fit(features: &Features, rows: &[usize], scaling: Scaling, limit: f64, bias: bool) -> Self {
+    pub fn fit(
+        features: &Features,
+        rows: &[usize],
+        scaling: Scaling,
+        limit: f64,
+        bins: usize,
+        bias: bool,
+    ) -> Self {
         let cols = features.cols();
-        let (shift, scale) = match scaling {
-            Scaling::Raw => (vec![0.0; cols], vec![1.0; cols]),
+        let (shift, scale, bins) = match scaling {
+            Scaling::Raw => (vec![0.0; cols], vec![1.0; cols], Bins::default()),
             Scaling::Standard => {
                 let sparse = matches!(features, Features::Sparse(_));
                 let n = rows.len().max(1) as f64;
@@ -76,11 +162,13 @@ impl Encoder {
                         shift[col] = if sparse { 0.0 } else { mean[col] as f32 };
                     }
                 }
-                (shift, scale)
+                let bins = Bins::fit(features, rows, &stored, bins);
+                bins.columns.iter().for_each(|&column| scale[column as usize] = 0.0);
+                (shift, scale, bins)
             }
         };
         let limit = if scaling == Scaling::Raw { f32::MAX } else { limit as f32 };
-        Encoder { shift, scale, limit, bias }
+        Encoder { shift, scale, limit, bins, bias }
     }
 
     /// The number of features read.
@@ -88,9 +176,9 @@ impl Encoder {
         self.scale.len()
     }
 
-    /// The number of inputs written, with the bias.
+    /// The number of inputs written, with the bias: first the scaled columns, then the bins, then the bias.
     pub fn inputs(&self) -> usize {
-        self.scale.len() + usize::from(self.bias)
+        self.features() + self.bins.inputs() + usize::from(self.bias)
     }
 
     /// Whether the last input is the constant 1.
@@ -129,13 +217,17 @@ impl Encoder {
                 out.clear();
                 for row in rows {
                     let (columns, values) = matrix.row(row);
-                    let bias = self.bias.then_some((self.scale.len() as u32, 1.0));
-                    let scaled = columns.iter().zip(values).filter_map(|(&column, &value)| {
-                        let z = (value * self.scale[column as usize]).clamp(-self.limit, self.limit);
-                        let z = dropout.as_mut().map_or(z, |dropout| dropout.one(z));
-                        (z != 0.0).then_some((column, z))
+                    let bias = self.bias.then_some((inputs as u32 - 1, 1.0));
+                    let scaled = columns.iter().zip(values).map(|(&column, &value)| {
+                        (column, (value * self.scale[column as usize]).clamp(-self.limit, self.limit))
                     });
-                    out.push_row(scaled.chain(bias));
+                    let kept = scaled.chain(self.bins.encode(columns, values, self.features())).filter_map(
+                        |(input, z)| {
+                            let z = dropout.as_mut().map_or(z, |dropout| dropout.one(z));
+                            (z != 0.0).then_some((input, z))
+                        },
+                    );
+                    out.push_row(kept.chain(bias));
                 }
             }
             _ => unreachable!("buffer() makes the kind that the features have"),
@@ -160,6 +252,10 @@ impl Encoder {
         parts.put("encoder.shift", Array::F32(vec![self.shift.len()], self.shift.clone()));
         parts.put("encoder.scale", Array::F32(vec![self.scale.len()], self.scale.clone()));
         parts.put("encoder.limit", Array::F32(vec![1], vec![self.limit]));
+        parts
+            .put("encoder.bin_columns", Array::U32(vec![self.bins.columns.len()], self.bins.columns.clone()));
+        let edges = vec![self.bins.columns.len(), self.bins.count + 1];
+        parts.put("encoder.bin_edges", Array::F32(edges, self.bins.edges.clone()));
         parts.put_detail("bias", self.bias);
     }
 
@@ -169,7 +265,20 @@ impl Encoder {
         if limit <= 0.0 {
             return Err(Error::model_file("the model file's \"encoder.limit\" must be above 0"));
         }
+        let &[binned, edges] = parts.shape("encoder.bin_edges")? else {
+            return Err(Error::model_file("the model file's \"encoder.bin_edges\" must have two dimensions"));
+        };
+        let bins = Bins {
+            columns: parts.u32s("encoder.bin_columns", &[binned])?,
+            edges: parts.f32s("encoder.bin_edges", &[binned, edges])?,
+            count: edges.saturating_sub(1),
+        };
+        let rising = bins.columns.windows(2).all(|pair| pair[0] < pair[1]);
+        if edges == 0 || !rising || bins.columns.last().is_some_and(|&last| last as usize >= features) {
+            return Err(Error::model_file("the model file's bins do not fit its features"));
+        }
         Ok(Encoder {
+            bins,
             shift: parts.f32s("encoder.shift", &[features])?,
             scale: parts.f32s("encoder.scale", &[features])?,
             limit,
@@ -230,7 +339,7 @@ mod tests {
             [1.0, 7.0, 0.0],
             [3.0, 7.0, 0.0],
         ]));
-        let encoder = Encoder::fit(&features, &[0, 1, 2, 3], Scaling::Standard, 1.5, true);
+        let encoder = Encoder::fit(&features, &[0, 1, 2, 3], Scaling::Standard, 1.5, 0, true);
         let mut out = encoder.buffer(&features);
         encoder.encode(&features, 0..4, None, &mut out);
         let Encoded::Dense(z) = out else { panic!("dense features stay dense") };
@@ -241,14 +350,14 @@ mod tests {
     #[test]
     fn only_the_given_rows_are_looked_at() {
         let features = Features::Dense(Matrix::from_rows(&[[1.0], [3.0], [1e6]]));
-        let with = Encoder::fit(&features, &[0, 1], Scaling::Standard, 5.0, false);
+        let with = Encoder::fit(&features, &[0, 1], Scaling::Standard, 5.0, 0, false);
         assert_eq!((with.shift[0], with.scale[0]), (2.0, 1.0));
     }
 
     #[test]
     fn sparse_zeros_stay_zeros_and_the_deviation_counts_them() {
         let sparse = Features::Sparse(Csr::new(2, vec![0, 1, 1, 2, 2], vec![0, 0], vec![2.0, 2.0]).unwrap());
-        let encoder = Encoder::fit(&sparse, &[0, 1, 2, 3], Scaling::Standard, 5.0, true);
+        let encoder = Encoder::fit(&sparse, &[0, 1, 2, 3], Scaling::Standard, 5.0, 0, true);
         let mut out = encoder.buffer(&sparse);
         encoder.encode(&sparse, 0..4, None, &mut out);
         let Encoded::Sparse(z) = out else { panic!("sparse features stay sparse") };
@@ -257,9 +366,34 @@ mod tests {
     }
 
     #[test]
+    fn numeric_columns_among_sparse_ones_are_spread_over_quantile_bins() {
+        let mut sparse = Csr::with_columns(2);
+        for row in 0..5 {
+            sparse.push_row([(0, row as f32), (1, 1.0)].into_iter().filter(|(_, v)| *v != 0.0));
+        }
+        let features = Features::Sparse(sparse);
+        let encoder = Encoder::fit(&features, &[0, 1, 2, 3, 4], Scaling::Standard, 5.0, 2, false);
+        assert_eq!(
+            encoder.inputs(),
+            2 + 2,
+            "the constant column keeps its place, the numeric one has two bins"
+        );
+        assert_eq!(encoder.bins.edges, [0.0, 2.0, 4.0]);
+        let mut out = encoder.buffer(&features);
+        encoder.encode(&features, 0..5, None, &mut out);
+        let Encoded::Sparse(z) = out else { panic!("sparse features stay sparse") };
+        assert_eq!(z.row(0), (&[][..], &[][..]));
+        assert_eq!(z.row(1), (&[2][..], &[0.5][..]));
+        assert_eq!(z.row(3), (&[2, 3][..], &[1.0, 0.5][..]));
+        let mut parts = Parts::new();
+        encoder.store(&mut parts);
+        assert_eq!(Encoder::load(&parts, 2).unwrap(), encoder);
+    }
+
+    #[test]
     fn dropout_keeps_the_expectation_and_never_drops_the_bias() {
         let features = Features::Dense(Matrix::new(1, 4000, (0..4000).map(|_| 1.0).collect()).unwrap());
-        let encoder = Encoder::fit(&features, &[0], Scaling::Raw, 5.0, true);
+        let encoder = Encoder::fit(&features, &[0], Scaling::Raw, 5.0, 0, true);
         let mut out = encoder.buffer(&features);
         let mut generator = Seed::new(1).generator();
         encoder.encode(&features, 0..1, Some(Dropout { share: 0.25, generator: &mut generator }), &mut out);

@@ -13,6 +13,9 @@ pub type Lane<T> = [T; ROWS];
 
 /// A number with the elementary functions of the kernels: without branches for `f32`, exact to the last digits for `f64`.
 pub trait Number: Real {
+    /// What an output is divided by at least: small enough that the leaf update keeps its promise, large enough that `1 / FLOOR`
+    /// is finite.
+    const FLOOR: Self;
     /// `exp(x)`.
     fn exponential(self) -> Self;
     /// `ln(x)` for `x > 0`.
@@ -22,6 +25,8 @@ pub trait Number: Real {
 }
 
 impl Number for f64 {
+    const FLOOR: Self = 1e-290;
+
     #[inline(always)]
     fn exponential(self) -> Self {
         self.exp()
@@ -39,6 +44,8 @@ impl Number for f64 {
 }
 
 impl Number for f32 {
+    const FLOOR: Self = 1e-30;
+
     /// Range reduction to `[-ln 2 / 2, ln 2 / 2]`, a polynomial of degree 6, scaling by bits; inputs are held within
     /// +-87, where the result is a normal number. Relative error below 2e-7.
     #[inline(always)]
@@ -47,13 +54,14 @@ impl Number for f32 {
         const ROUND: f32 = 12_582_912.0;
         const LN_2_HIGH: f32 = 0.693_359_4;
         const LN_2_LOW: f32 = -2.121_944_4e-4;
-        let x = if self > -87.0 { self } else { -87.0 };
-        let x = if x < 87.0 { x } else { 87.0 };
+        // Written so that what is not a number stays so: a training that has run away must be seen.
+        let x = if self < -87.0 { -87.0 } else { self };
+        let x = if x > 87.0 { 87.0 } else { x };
         let shifted = x * std::f32::consts::LOG2_E + ROUND;
         let n = shifted - ROUND;
         let r = x - n * LN_2_HIGH - n * LN_2_LOW;
         let p = 1.388_888_9e-3;
-        let p = p * r + 8.333_333_5e-3;
+        let p = p * r + 8.333_334e-3;
         let p = p * r + 4.166_666_8e-2;
         let p = p * r + 1.666_666_7e-1;
         let p = p * r + 0.5;
@@ -78,7 +86,8 @@ impl Number for f32 {
         let series = series * t2 + 0.4;
         let series = series * t2 + 2.0 / 3.0;
         let series = series * t2 + 2.0;
-        exponent as f32 * std::f32::consts::LN_2 + t * series
+        // The last term is 0, but for what is not a number, which the bits above would hide.
+        exponent as f32 * std::f32::consts::LN_2 + t * series + 0.0 * self
     }
 
     #[inline(always)]
@@ -107,6 +116,7 @@ mod tests {
             assert!((f64::from(x.exponential()) / exact - 1.0).abs() < 4e-7, "{x}");
         }
         assert!(f32::exponential(-1e30) > 0.0 && f32::exponential(1e30).is_finite());
+        assert!(f32::NAN.exponential().is_nan());
     }
 
     #[test]
@@ -115,6 +125,7 @@ mod tests {
             let exact = f64::from(x).ln();
             assert!((f64::from(x.logarithm()) - exact).abs() <= 2e-7 * exact.abs().max(1.0), "{x}");
         }
+        assert!(f32::NAN.logarithm().is_nan());
     }
 
     #[test]

@@ -54,13 +54,12 @@ fn mix_labels<T: Number, const N: usize>(
 
 /// Replaces the output `g` by `d / g` and gives `-sum_c d_c ln g_c` of every row (Eqn. 3 before averaging).
 ///
-/// `g` is floored at the smallest probability, so that a label which no leaf holds gives a large but finite loss.
+/// `g` is floored, so that a label which no leaf holds gives a large but finite loss.
 #[inline(always)]
 pub fn divide_into<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>], losses: &mut Lane<T>) {
-    let floor = T::of(ldlf_core::numeric::SMALLEST_PROBABILITY);
     for (target, out) in targets.iter().zip(output) {
         for row in 0..ROWS {
-            let g = out[row].larger(floor);
+            let g = out[row].larger(T::FLOOR);
             losses[row] += -(target[row] * g.logarithm());
             out[row] = target[row] / g;
         }
@@ -70,10 +69,9 @@ pub fn divide_into<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>], losse
 /// Replaces the output `g` by `d / g` without the loss, for leaf updates.
 #[inline(always)]
 pub fn divide<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
-    let floor = T::of(ldlf_core::numeric::SMALLEST_PROBABILITY);
     for (target, out) in targets.iter().zip(output) {
         for row in 0..ROWS {
-            out[row] = target[row] / out[row].larger(floor);
+            out[row] = target[row] / out[row].larger(T::FLOOR);
         }
     }
 }

@@ -42,6 +42,8 @@ ldlf_core::parameters! {
         scaling: Scaling = Scaling::Standard;
         /// With standard scaling: deviations from the mean beyond which a value is cut off.
         clip: f64 = 5.0, above 0;
+        /// With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like the others.
+        bins: usize = 32, at_most 1024;
         /// Rule that turns gradients into steps.
         optimiser: Optimiser = Optimiser::AdamW;
         /// Step length.

@@ -106,10 +106,10 @@ impl<'a> Training<'a> {
         };
         let sizes = [("features", data.features.cols()), ("units", shape.units)];
         check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
-        let encoder =
-            Encoder::fit(&data.features, &rows, parameters.scaling, parameters.clip, parameters.bias);
+        let SldlfParameters { scaling, clip, bins, bias, .. } = *parameters;
+        let encoder = Encoder::fit(&data.features, &rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
-        let map = LinearMap::new(encoder.features(), encoder.bias(), shape.units, seed);
+        let map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
         let batch = parameters.batch_size.min(rows.len());
         let mean = data.mean_target_of(rows.iter().copied());
         let part = (batch / 8).next_multiple_of(ROWS).clamp(ROWS, 8 * ROWS);
@@ -186,7 +186,7 @@ impl<'a> Training<'a> {
             self.progress.window.0 += loss;
             self.progress.window.1 += 1;
             let mut verdict = ControlFlow::Continue(());
-            if self.progress.iteration % self.parameters.leaf_every == 0 {
+            if self.progress.iteration.is_multiple_of(self.parameters.leaf_every) {
                 verdict = self.after_leaf_update(context)?;
             }
             let event = FitEvent::Iteration {
@@ -330,7 +330,9 @@ impl<'a> Training<'a> {
                 best_iteration = Some(self.progress.patience.best_iteration);
             }
             // The last steps moved the splits; the leaves follow.
-            None if self.progress.iteration % self.parameters.leaf_every != 0 => self.update_leaves(threads),
+            None if !self.progress.iteration.is_multiple_of(self.parameters.leaf_every) => {
+                self.update_leaves(threads)
+            }
             None => {}
         }
         let summary = Summary {

@@ -89,7 +89,7 @@ fn loss_by_the_book(case: &Case) -> f64 {
             for (label, g) in output.iter().enumerate() {
                 let d = case.targets[row * labels + label];
                 if d > 0.0 {
-                    total -= d * g.max(1e-12).ln();
+                    total -= d * g.max(1e-290).ln();
                 }
             }
         }

@@ -29,9 +29,9 @@ const PROTOTYPES: usize = 4;
 ///
 /// Each prototype is a bump over the labels with a centre and width of its own. The gates are a softmax over
 /// functions of five signals `z`: `tanh(4 z_1)`, which a linear model sees, and `tanh(4 z_2) tanh(4 z_3)` and
-/// `tanh(6 (|z_4| - 1/2)) sign z_5`, which it does not. With dense features a signal is one feature, uniform on `[-1, 1]`;
-/// with sparse features it is the sum over so many features that one of them is expected to be there. All other features are noise. Labels
-/// stand for the numbers 1, 2, and so on.
+/// `tanh(6 (|z_4| - 1/2)) tanh(4 z_5)`, which it does not. With dense features a signal is one feature, uniform on
+/// `[-1, 1]`; with sparse features it is the sum over so many features that one of them is expected to be there. All
+/// other features are noise. Labels stand for the numbers 1, 2, and so on.
 ///
 /// # Shapes
 /// features `[rows, features]`, targets `[rows, labels]`.

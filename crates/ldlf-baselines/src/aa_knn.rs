@@ -1,0 +1,249 @@
+//! `aa-knn`: the mean distribution of the nearest training rows (Geng 2016, section 3.2, "algorithm adaptation").
+//!
+//! Brute force over blocked products and not a tree: the sets of this field have hundreds of features, where the tree
+//! crates (kiddo and its like) visit nearly every row, fix the number of features at compile time and read no sparse rows.
+
+use std::ops::ControlFlow;
+
+use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::numeric::{normalise, on_simplex, xlogy};
+use ldlf_core::random::permutation;
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
+    Prediction, Result, Settings, Threads, Value,
+};
+
+use crate::nearest::nearest;
+use crate::reference_rows::ReferenceRows;
+use crate::scaling::Scaling;
+
+ldlf_core::parameters! {
+    /// What `aa-knn` can be told.
+    pub struct AaKnnParameters {
+        /// Number of neighbours; none chooses it by leaving out training rows one at a time.
+        k: Option<usize> = None, at_least 1;
+        /// Whether features are scaled to deviation 1 before distances are taken; none chooses it as it chooses k.
+        standardise: Option<bool> = None;
+    }
+}
+
+/// The numbers of neighbours tried when none is given.
+const NEIGHBOURS: [usize; 14] = [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 45, 70, 100, 150];
+
+/// At most so many training rows are left out in turn to choose the number of neighbours.
+const LEFT_OUT: usize = 2000;
+
+/// Predicts `sum_i w_i d_i / sum_i w_i` over the `k` training rows `i` nearest to `x` in the Euclidean distance; ties go to the
+/// lower row number. Row weights `w` count in the mean, not in the distance; rows of weight 0 are no neighbours.
+pub struct AaKnn {
+    parameters: AaKnnParameters,
+}
+
+impl AaKnn {
+    /// The learner with the given parameters.
+    pub fn new(parameters: AaKnnParameters) -> Self {
+        AaKnn { parameters }
+    }
+}
+
+impl Learner for AaKnn {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> Settings {
+        self.parameters.to_settings()
+    }
+
+    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        context.refuse_resume(self.name())?;
+        let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();
+        let selected;
+        let data = if present.len() < data.rows() {
+            selected = data.select(&present);
+            &selected
+        } else {
+            data
+        };
+        if let Some(k) = self.parameters.k.filter(|&k| k > data.rows()) {
+            return Err(Error::usage(format!(
+                "k must be at most the number of training rows, {}, got {k}",
+                data.rows()
+            )));
+        }
+        let mut best: Option<(AaKnnModel, Option<f64>)> = None;
+        let choices = self.parameters.standardise.map_or(vec![false, true], |given| vec![given]);
+        let to_choose = data.rows() > 1 && (self.parameters.k.is_none() || choices.len() > 1);
+        for standardise in choices {
+            let mut model = AaKnnModel::keeping(data, standardise, self.parameters.k.unwrap_or(1));
+            let kl = to_choose.then(|| {
+                let (k, kl) = choose_neighbours(&model, data, self.parameters.k, context);
+                model.k = k;
+                kl
+            });
+            if best.as_ref().is_none_or(|(_, least)| kl < *least) {
+                best = Some((model, kl));
+            }
+        }
+        let (model, validation_kl) = best.expect("at least one scaling was tried");
+        let mut summary = Summary { validation_kl, ..Summary::at_once() };
+        if let ControlFlow::Break(reason) = context
+            .report(FitEvent::Iteration { iteration: 1, total: 1, loss: summary.validation_kl }, &model)
+        {
+            summary.stopped = reason;
+        }
+        Ok(Fitted { model: Box::new(model), summary })
+    }
+}
+
+/// The number of neighbours with the least mean K-L divergence when each of (at most [`LEFT_OUT`]) training rows is
+/// predicted from the others, and that divergence; rows of one group are left out together.
+fn choose_neighbours(
+    model: &AaKnnModel,
+    data: &Dataset,
+    given: Option<usize>,
+    context: &FitContext<'_>,
+) -> (usize, f64) {
+    let mut left_out: Vec<usize> = (0..data.rows()).collect();
+    if left_out.len() > LEFT_OUT {
+        left_out = permutation(data.rows(), &mut context.seed.named("neighbours").generator());
+        left_out.truncate(LEFT_OUT);
+        left_out.sort_unstable();
+    }
+    let others = data.rows() - 1;
+    let tried: Vec<usize> = match given {
+        Some(k) => vec![k],
+        None => NEIGHBOURS.into_iter().filter(|&k| k <= others).collect(),
+    };
+    let most = tried[tried.len() - 1].min(others);
+    let exclude = |query: usize, row: usize| {
+        query == row || data.groups.as_ref().is_some_and(|groups| groups[query] == groups[row])
+    };
+    let neighbours =
+        nearest(&model.kept, model.kept.features(), &left_out, most, &context.threads, Some(&exclude));
+    let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
+    let mut share = vec![0.0f64; data.labels()];
+    for (&row, neighbours) in left_out.iter().zip(&neighbours) {
+        let target = data.targets.row(row);
+        let weight = f64::from(data.weight(row));
+        total += weight;
+        share.fill(0.0);
+        let mut counted = 0;
+        for (sum, &k) in sums.iter_mut().zip(&tried) {
+            for &neighbour in &neighbours[counted.min(neighbours.len())..k.min(neighbours.len())] {
+                model.add(neighbour, &mut share);
+            }
+            counted = k;
+            let whole: f64 = share.iter().sum();
+            let divergence = target.iter().zip(&share).map(|(&d, &s)| {
+                let d = f64::from(d);
+                xlogy(d, d) - xlogy(d, if whole > 0.0 { s / whole } else { 0.0 })
+            });
+            *sum += weight * divergence.sum::<f64>();
+        }
+    }
+    let best = tried.into_iter().zip(sums).min_by(|a, b| a.1.total_cmp(&b.1));
+    let (k, sum) = best.expect("at least one number of neighbours was tried");
+    (k, sum / total)
+}
+
+/// The training rows and how many of them vote.
+struct AaKnnModel {
+    scaling: Scaling,
+    kept: ReferenceRows,
+    targets: Matrix<f32>,
+    weights: Option<Vec<f32>>,
+    k: usize,
+}
+
+impl AaKnnModel {
+    fn keeping(data: &Dataset, standardise: bool, k: usize) -> Self {
+        let scaling = Scaling::choose(standardise, data);
+        AaKnnModel {
+            kept: ReferenceRows::new(scaling.apply(&data.features)),
+            scaling,
+            targets: data.targets.clone(),
+            weights: data.weights.clone(),
+            k,
+        }
+    }
+
+    /// Adds a training row's weighted distribution to `share`.
+    fn add(&self, row: u32, share: &mut [f64]) {
+        let row = row as usize;
+        let weight = self.weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
+        share.iter_mut().zip(self.targets.row(row)).for_each(|(s, &d)| *s += weight * f64::from(d));
+    }
+}
+
+impl InProgress for AaKnnModel {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        Model::predict(self, features, threads)
+    }
+}
+
+impl Model for AaKnnModel {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        let wanted: Vec<usize> = (0..features.rows()).collect();
+        let scaled = self.scaling.apply(features);
+        let neighbours = nearest(&self.kept, &scaled, &wanted, self.k, threads, None);
+        let mut predicted = Matrix::zeros(features.rows(), self.targets.cols());
+        let mut share = vec![0.0f64; self.targets.cols()];
+        for (row, neighbours) in neighbours.iter().enumerate() {
+            share.fill(0.0);
+            neighbours.iter().for_each(|&neighbour| self.add(neighbour, &mut share));
+            let out = predicted.row_mut(row);
+            out.iter_mut().zip(&share).for_each(|(p, &s)| *p = s as f32);
+            normalise(out);
+        }
+        Ok(Prediction::Distributions(predicted))
+    }
+
+    fn store(&self, parts: &mut Parts) {
+        self.scaling.store(parts);
+        self.kept.store(parts);
+        parts.put_matrix("targets", &self.targets);
+        if let Some(weights) = &self.weights {
+            parts.put("weights", Array::F32(vec![weights.len()], weights.clone()));
+        }
+        parts.put_detail("k", self.k);
+    }
+
+    fn inspect(&self) -> Vec<(String, Value)> {
+        vec![("training rows".into(), self.kept.len().into()), ("k".into(), self.k.into())]
+    }
+}
+
+fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+    let scaling = Scaling::load(parts, shape.features)?;
+    let kept = ReferenceRows::load(parts, shape.features)?;
+    let targets = Matrix::new(kept.len(), shape.labels, parts.f32s("targets", &[kept.len(), shape.labels])?)?;
+    if !targets.iter_rows().all(|row| on_simplex(row, 1e-4)) {
+        return Err(Error::model_file("a row of the model file's \"targets\" is not a distribution"));
+    }
+    let weights = parts.has("weights").then(|| parts.f32s("weights", &[kept.len()])).transpose()?;
+    if weights.as_ref().is_some_and(|weights| weights.iter().any(|w| *w <= 0.0)) {
+        return Err(Error::model_file("the model file's \"weights\" are not all above 0"));
+    }
+    let k: usize = parts.detail("k")?;
+    if k == 0 || k > kept.len() {
+        return Err(Error::model_file(format!(
+            "the model file's \"k\" should lie between 1 and its {} training rows, found {k}",
+            kept.len()
+        )));
+    }
+    Ok(Box::new(AaKnnModel { scaling, kept, targets, weights, k }))
+}
+
+/// `aa-knn` for the registry.
+pub const ENTRY: LearnerEntry = LearnerEntry {
+    name: "aa-knn",
+    summary: "the mean distribution of the nearest training rows",
+    source: "Geng 2016, Label distribution learning",
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    parameters: AaKnnParameters::declared,
+    presets: Vec::new,
+    build: |settings| Ok(Box::new(AaKnn::new(AaKnnParameters::from_settings(settings)?))),
+    load,
+};

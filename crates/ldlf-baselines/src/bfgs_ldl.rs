@@ -1,0 +1,264 @@
+//! `bfgs-ldl`: the maximum entropy model fitted by limited-memory BFGS.
+
+use std::ops::ControlFlow;
+
+use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::learner::Abilities;
+use ldlf_core::optimise::{Lbfgs, Minimum};
+use ldlf_core::{
+    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings, StopReason,
+};
+
+use crate::maximum_entropy::{MaximumEntropy, Objective};
+use crate::progress::{Progress, mean_kl, split};
+use crate::scaling::Scaling;
+
+ldlf_core::parameters! {
+    /// What `bfgs-ldl` can be told.
+    pub struct BfgsLdlParameters {
+        /// Penalty l2/2 |theta|^2 on the loss summed over rows; none chooses it on rows held back.
+        l2: Option<f64> = None, at_least 0;
+        /// Largest number of iterations of one minimisation.
+        iterations: usize = 500, at_least 1;
+        /// Ends a minimisation when an iteration lowers the mean loss by less than this.
+        tolerance: f64 = 1e-7, at_least 0;
+        /// Pairs of steps and gradient changes that stand for the Hessian.
+        memory: usize = 10, at_least 1;
+        /// Iterations without improvement on rows held back before stopping; none goes on to the minimum.
+        patience: Option<usize> = None, at_least 1;
+        /// Share of the rows held back to choose the penalty or to stop early.
+        validation: f64 = 0.2, above 0, below 1;
+        /// Bring the features to a common scale first.
+        standardise: bool = true;
+    }
+}
+
+/// The penalties tried, from the strongest: each minimum is a good start for the next.
+fn penalties() -> impl ExactSizeIterator<Item = f64> {
+    (0..13u8).map(|step| 10f64.powf(5.0 - 0.5 * f64::from(step)))
+}
+
+/// A penalty is chosen with rows enough to tell two apart: small sets are split this often at most.
+const MOST_SPLITS: usize = 5;
+/// Held-back rows that tell two penalties apart.
+const ENOUGH_ROWS: f64 = 500.0;
+
+/// Minimises `sum_i w_i K-L(d_i, softmax(theta x_i + b)) + l2/2 |theta|^2` by L-BFGS with a strong Wolfe line search.
+///
+/// Without `l2` the penalty is chosen inside the training rows: on rows held back, down a grid with warm starts, then the
+/// model is fitted to all rows. Source: Geng, "Label distribution learning", TKDE 2016 (unregularised: preset `paper`).
+pub struct BfgsLdl {
+    parameters: BfgsLdlParameters,
+}
+
+impl BfgsLdl {
+    /// The learner with the given parameters.
+    pub fn new(parameters: BfgsLdlParameters) -> Self {
+        BfgsLdl { parameters }
+    }
+}
+
+impl Learner for BfgsLdl {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> Settings {
+        self.parameters.to_settings()
+    }
+
+    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        context.refuse_resume(self.name())?;
+        let p = &self.parameters;
+        let scaling = Scaling::choose(p.standardise, data);
+        let splits = if p.l2.is_some() { Vec::new() } else { self.splits(data, context) };
+        let (training, held) = split(data, p.validation, p.patience, context);
+        let total = p.iterations * (1 + splits.len() * penalties().len());
+        let mut run = Run {
+            parameters: p,
+            scaling,
+            labels: data.labels(),
+            progress: Progress::new(context, total, None, None),
+            failure: None,
+        };
+        let size = (data.features.cols() + 1) * data.labels();
+        let mut choice = Choice { l2: p.l2.unwrap_or(0.0), start: vec![0.0; size], stopped: None };
+        if p.l2.is_none() {
+            choice = run.choose_penalty(data, &splits, choice.start)?;
+        }
+        if let Some(reason) = choice.stopped {
+            let model = run.model(&choice.start, choice.l2);
+            let (model, summary) = run.progress.finish(model, reason);
+            return Ok(Fitted { model: Box::new(model), summary });
+        }
+        run.progress.hold(held, p.patience);
+        let mut objective = Objective::new(
+            training.as_ref().unwrap_or(data),
+            &run.scaling,
+            choice.l2,
+            run.progress.threads(),
+        );
+        let minimum = run.minimise(&mut objective, choice.start, choice.l2, p.tolerance)?;
+        if !minimum.loss.is_finite() {
+            return Err(Error::training(
+                "bfgs-ldl met a loss that is not finite; try standardise=true or a larger l2",
+            ));
+        }
+        let model = run.model(&minimum.point, choice.l2);
+        let (model, summary) = run.progress.finish(model, minimum.stopped);
+        Ok(Fitted { model: Box::new(model), summary })
+    }
+}
+
+impl BfgsLdl {
+    /// Pairs of rows to learn from and rows to measure penalties on: one for a large set, up to five for a small one.
+    fn splits(&self, data: &Dataset, context: &FitContext<'_>) -> Vec<(Dataset, Dataset)> {
+        let share = self.parameters.validation;
+        let wanted = (ENOUGH_ROWS / (share * data.rows() as f64)).ceil() as usize;
+        (0..wanted.clamp(1, MOST_SPLITS))
+            .map(|index| hold_out(data, share, context.seed.named("penalty").numbered(index as u64)))
+            .filter(|(training, held)| !training.is_empty() && !held.is_empty())
+            .map(|(training, held)| (data.select(&training), data.select(&held)))
+            .filter(|(training, held)| {
+                [training, held].iter().all(|side| (0..side.rows()).any(|row| side.weight(row) > 0.0))
+            })
+            .collect()
+    }
+}
+
+/// The penalty to use and where to start from.
+struct Choice {
+    l2: f64,
+    start: Vec<f64>,
+    /// Why the search was broken off, if it was.
+    stopped: Option<StopReason>,
+}
+
+/// What every minimisation of one fit shares.
+struct Run<'p, 'f, 'c> {
+    parameters: &'p BfgsLdlParameters,
+    scaling: Scaling,
+    labels: usize,
+    progress: Progress<'f, 'c, MaximumEntropy>,
+    failure: Option<Error>,
+}
+
+impl Run<'_, '_, '_> {
+    fn model(&self, theta: &[f64], l2: f64) -> MaximumEntropy {
+        MaximumEntropy {
+            scaling: self.scaling.clone(),
+            theta: theta.to_vec(),
+            labels: self.labels,
+            l2: Some(l2),
+        }
+    }
+
+    fn minimise(
+        &mut self,
+        objective: &mut Objective<'_>,
+        mut start: Vec<f64>,
+        l2: f64,
+        tolerance: f64,
+    ) -> Result<Minimum> {
+        let method = Lbfgs {
+            memory: self.parameters.memory,
+            iterations: self.parameters.iterations,
+            loss_tolerance: tolerance,
+            gradient_tolerance: 1e-9,
+        };
+        let centring = objective.centring();
+        centring.centre(&mut start);
+        let mut minimum = method.minimise(
+            start,
+            |theta, gradient| {
+                let mut plain = theta.to_vec();
+                centring.restore(&mut plain);
+                let loss = objective.evaluate(&plain, gradient);
+                centring.centre_gradient(gradient);
+                loss
+            },
+            |iterate| {
+                let mut model = self.model(iterate.point, l2);
+                centring.restore(&mut model.theta);
+                self.progress.advance(iterate.loss, &model).unwrap_or_else(|error| {
+                    self.failure = Some(error);
+                    ControlFlow::Break(StopReason::Interrupted)
+                })
+            },
+        );
+        centring.restore(&mut minimum.point);
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => Ok(minimum),
+        }
+    }
+
+    /// Walks down the penalties on every split, each until the held-back rows have got worse twice in a row, and takes
+    /// the penalty that is best over all splits.
+    fn choose_penalty(
+        &mut self,
+        data: &Dataset,
+        splits: &[(Dataset, Dataset)],
+        start: Vec<f64>,
+    ) -> Result<Choice> {
+        let threads = self.progress.threads().clone();
+        let grid: Vec<f64> = penalties().collect();
+        let mut sums = vec![0.0; grid.len()];
+        // Where the last split's minima lie: the start of the fit to all rows.
+        let mut minima = vec![start.clone(); grid.len()];
+        for (training, held) in splits {
+            let mut objective = Objective::new(training, &self.scaling, 0.0, &threads);
+            let mut theta = start.clone();
+            let mut patience = Patience::new(2);
+            let mut hopeless = false;
+            for (index, &l2) in grid.iter().enumerate() {
+                if hopeless {
+                    sums[index] = f64::INFINITY;
+                    continue;
+                }
+                objective.penalise(l2);
+                let minimum = self.minimise(&mut objective, theta, l2, 1e-5)?;
+                theta = minimum.point;
+                if let StopReason::Interrupted | StopReason::TimeLimit = minimum.stopped {
+                    return Ok(Choice { l2, start: theta, stopped: Some(minimum.stopped) });
+                }
+                let kl = mean_kl(&self.model(&theta, l2), held, &threads)?;
+                sums[index] += kl;
+                minima[index].clone_from(&theta);
+                hopeless = patience.measured(index, kl) == Verdict::Stop;
+            }
+        }
+        // Without splits (too few rows) all sums are 0: a penalty of one row's weight, on the safe side.
+        let best = match splits.is_empty() {
+            true => grid.iter().position(|&l2| l2 <= data.rows() as f64).unwrap_or(0),
+            false => {
+                (0..grid.len()).fold(0, |best, index| if sums[index] < sums[best] { index } else { best })
+            }
+        };
+        Ok(Choice { l2: grid[best], start: minima.swap_remove(best), stopped: None })
+    }
+}
+
+fn presets() -> Vec<Preset> {
+    let mut settings = Settings::new();
+    settings.set("l2", 0.0);
+    settings.set("standardise", false);
+    vec![Preset {
+        name: "paper",
+        help: "as published: raw features, no penalty, to convergence",
+        settings,
+        on_dataset: Vec::new(),
+    }]
+}
+
+/// `bfgs-ldl` for the registry.
+pub const ENTRY: LearnerEntry = LearnerEntry {
+    name: "bfgs-ldl",
+    summary: "maximum entropy model, fitted by L-BFGS; its penalty is chosen inside the training rows",
+    source: "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    parameters: BfgsLdlParameters::declared,
+    presets,
+    build: |settings| Ok(Box::new(BfgsLdl::new(BfgsLdlParameters::from_settings(settings)?))),
+    load: MaximumEntropy::load,
+};

@@ -1,0 +1,358 @@
+//! `ldsvr`: support vector regression of all components of a distribution at once, through a sigmoid
+//! (Geng and Hou 2015, "Pre-release prediction of crowd opinion on movies by label distribution learning").
+//!
+//! No crate fits several outputs in one such problem (linfa-svm and smartcore regress one output, with a solver for another
+//! loss). What `n` rows cost: two packed lower halves of an `n x n` matrix in single precision (`4 n^2` bytes; 196 MB
+//! at 7,000 rows) and one Cholesky factorisation (`n^3 / 3` products) a step, of at most `iterations` steps. What is
+//! not given (`standardise`, `clip`, `penalty`, `width`) is chosen on rows held back from at most `search_rows` training rows.
+
+use std::ops::ControlFlow;
+
+use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::numeric::{normalise, sigmoid};
+use ldlf_core::random::permutation;
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
+    Prediction, Result, Settings, Threads, Value,
+};
+
+use crate::cholesky::Symmetric;
+use crate::irwls::{Coefficients, Limits, Problem, minimise};
+use crate::kernel::Kernel;
+use crate::progress::{mean_kl, split};
+use crate::reference_rows::ReferenceRows;
+use crate::scaling::Scaling;
+
+ldlf_core::parameters! {
+    /// What `ldsvr` can be told.
+    pub struct LdsvrParameters {
+        /// Cost C of leaving the tube; none chooses among 1, 10 and 100.
+        penalty: Option<f64> = None, above 0;
+        /// Half-width of the tube in which nothing is lost, in units of probability.
+        epsilon: f64 = 0.1, at_least 0, below 1;
+        /// Deviation of the Gaussian kernel as a multiple of the mean distance between training rows; none chooses.
+        width: Option<f64> = None, above 0;
+        /// Targets are kept this far from 0 and 1 before their logit is taken; none chooses.
+        clip: Option<f64> = None, above 0, below 0.5;
+        /// Whether features are scaled to deviation 1; none chooses.
+        standardise: Option<bool> = None;
+        /// Most steps of re-weighted least squares.
+        iterations: usize = 15, at_least 1;
+        /// A step that takes less than this share off the objective is the last.
+        tolerance: f64 = 0.001, at_least 0;
+        /// Most training rows used to choose what is not given.
+        search_rows: usize = 1500, at_least 2;
+    }
+}
+
+/// Multi-output support vector regression on logits: `z = -ln(1/d - 1)`, an RBF kernel, the loss
+/// `max(u/4 - eps, 0)^2` of the distance `u` between `z` and its prediction (1/4 is the sigmoid's Lipschitz bound).
+/// Predictions pass the sigmoid and are divided by their sum. A row's weight multiplies its cost.
+pub struct Ldsvr {
+    parameters: LdsvrParameters,
+}
+
+/// What is chosen on held-out rows where it is not given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Chosen {
+    standardise: bool,
+    clip: f64,
+    penalty: f64,
+    width: f64,
+}
+
+impl Ldsvr {
+    /// The learner with the given parameters.
+    pub fn new(parameters: LdsvrParameters) -> Self {
+        Ldsvr { parameters }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { iterations: self.parameters.iterations, tolerance: self.parameters.tolerance }
+    }
+
+    /// Two short sweeps: how rows and targets are prepared, then how smooth the functions are.
+    fn choose(&self, data: &Dataset, context: &FitContext<'_>) -> Result<(Chosen, Option<f64>)> {
+        let p = &self.parameters;
+        let mut best = Chosen {
+            standardise: p.standardise.unwrap_or(true),
+            clip: p.clip.unwrap_or(0.01),
+            penalty: p.penalty.unwrap_or(10.0),
+            width: p.width.unwrap_or(1.0),
+        };
+        if p.standardise.is_some() && p.clip.is_some() && p.penalty.is_some() && p.width.is_some() {
+            return Ok((best, None));
+        }
+        let mut rows: Vec<usize> = (0..data.rows()).collect();
+        if rows.len() > p.search_rows {
+            rows = permutation(data.rows(), &mut context.seed.named("search rows").generator());
+            rows.truncate(p.search_rows);
+            rows.sort_unstable();
+        }
+        let data = data.select(&rows);
+        let (Some(training), Some(validation)) = split(&data, 0.25, Some(0), context) else {
+            return Ok((best, None));
+        };
+        let mut least = f64::INFINITY;
+        let mut tried = Vec::new();
+        for standardise in given_or(p.standardise, &[true, false]) {
+            let at = Prepared::new(&training, standardise, best.width, &context.threads);
+            for clip in given_or(p.clip, &[0.01, 0.03, 0.001]) {
+                let candidate = Chosen { standardise, clip, ..best };
+                let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
+                tried.push((candidate, kl));
+            }
+        }
+        keep_least(&tried, &mut best, &mut least);
+        tried.clear();
+        for width in given_or(p.width, &[1.0, 0.5]) {
+            let at = Prepared::new(&training, best.standardise, width, &context.threads);
+            for penalty in given_or(p.penalty, &[10.0, 1.0, 100.0]) {
+                let candidate = Chosen { width, penalty, ..best };
+                if candidate != best {
+                    let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
+                    tried.push((candidate, kl));
+                }
+            }
+        }
+        keep_least(&tried, &mut best, &mut least);
+        Ok((best, Some(least)))
+    }
+
+    fn held_out_kl(
+        &self,
+        training: &Dataset,
+        validation: &Dataset,
+        at: &Prepared,
+        chosen: Chosen,
+        threads: &Threads,
+    ) -> Result<f64> {
+        let targets = logits(&training.targets, chosen.clip);
+        let problem = self.problem(training, at, &targets, chosen);
+        let outcome = minimise(&problem, self.limits(), threads, &mut |_, _, _| ControlFlow::Continue(()));
+        // What cannot be solved is not chosen.
+        let Ok(outcome) = outcome else { return Ok(f64::INFINITY) };
+        let model = LdsvrModel::without_idle_rows(at, outcome.coefficients, chosen);
+        mean_kl(&model, validation, threads)
+    }
+
+    fn problem<'a>(
+        &self,
+        data: &'a Dataset,
+        at: &'a Prepared,
+        targets: &'a [f32],
+        chosen: Chosen,
+    ) -> Problem<'a> {
+        Problem {
+            kernel: &at.matrix,
+            targets,
+            labels: data.labels(),
+            weights: data.weights.as_deref(),
+            penalty: chosen.penalty,
+            epsilon: self.parameters.epsilon,
+        }
+    }
+}
+
+fn given_or<T: Copy>(given: Option<T>, otherwise: &[T]) -> Vec<T> {
+    given.map_or_else(|| otherwise.to_vec(), |value| vec![value])
+}
+
+fn keep_least(tried: &[(Chosen, f64)], best: &mut Chosen, least: &mut f64) {
+    for &(candidate, kl) in tried {
+        if kl < *least {
+            (*best, *least) = (candidate, kl);
+        }
+    }
+}
+
+/// Training rows, scaled, with their kernel matrix.
+struct Prepared {
+    scaling: Scaling,
+    kept: ReferenceRows,
+    kernel: Kernel,
+    matrix: Symmetric,
+}
+
+impl Prepared {
+    fn new(data: &Dataset, standardise: bool, width: f64, threads: &Threads) -> Self {
+        let scaling = Scaling::choose(standardise, data);
+        let kept = ReferenceRows::new(scaling.apply(&data.features));
+        let kernel = Kernel::rbf(width, &kept, threads);
+        let matrix = kernel.matrix(&kept, threads);
+        Prepared { scaling, kept, kernel, matrix }
+    }
+}
+
+/// `-ln(1/d - 1)` of targets kept `clip` away from 0 and 1.
+fn logits(targets: &Matrix<f32>, clip: f64) -> Vec<f32> {
+    let logit = |d: &f32| {
+        let d = f64::from(*d).clamp(clip, 1.0 - clip);
+        (d / (1.0 - d)).ln() as f32
+    };
+    targets.as_slice().iter().map(logit).collect()
+}
+
+/// `sigmoid(f(x))`, divided by its sum, for scaled rows.
+fn sigmoids(
+    kernel: Kernel,
+    kept: &ReferenceRows,
+    coefficients: &Coefficients,
+    scaled: &Features,
+    threads: &Threads,
+) -> Result<Matrix<f32>> {
+    let labels = coefficients.bias.len();
+    let mut values = kernel.weighted_sums(kept, scaled, &coefficients.beta, labels, threads);
+    for row in values.chunks_exact_mut(labels) {
+        for (f, &b) in row.iter_mut().zip(&coefficients.bias) {
+            *f = sigmoid(f64::from(*f) + f64::from(b)) as f32;
+        }
+        normalise(row);
+    }
+    Matrix::new(scaled.rows(), labels, values)
+}
+
+impl Learner for Ldsvr {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> Settings {
+        self.parameters.to_settings()
+    }
+
+    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        context.refuse_resume(self.name())?;
+        let (chosen, validation_kl) = self.choose(data, context)?;
+        let at = Prepared::new(data, chosen.standardise, chosen.width, &context.threads);
+        let targets = logits(&data.targets, chosen.clip);
+        let problem = self.problem(data, &at, &targets, chosen);
+        let threads = context.threads.clone();
+        let total = self.parameters.iterations;
+        let outcome =
+            minimise(&problem, self.limits(), &threads, &mut |iteration, objective, coefficients| {
+                let state = Unfinished { at: &at, coefficients };
+                context.report(FitEvent::Iteration { iteration, total, loss: Some(objective) }, &state)
+            })?;
+        let summary = Summary {
+            iterations: outcome.iterations,
+            stopped: outcome.stopped,
+            best_iteration: None,
+            loss: Some(outcome.objective),
+            validation_kl,
+        };
+        let model = LdsvrModel::without_idle_rows(&at, outcome.coefficients, chosen);
+        Ok(Fitted { model: Box::new(model), summary })
+    }
+}
+
+/// The model after a step.
+struct Unfinished<'a> {
+    at: &'a Prepared,
+    coefficients: &'a Coefficients,
+}
+
+impl InProgress for Unfinished<'_> {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        let scaled = self.at.scaling.apply(features);
+        let predicted = sigmoids(self.at.kernel, &self.at.kept, self.coefficients, &scaled, threads)?;
+        Ok(Prediction::Distributions(predicted))
+    }
+}
+
+/// The support vectors and their coefficients.
+struct LdsvrModel {
+    scaling: Scaling,
+    kept: ReferenceRows,
+    gamma: f32,
+    coefficients: Coefficients,
+    /// The penalty and the clip in use, for `inspect`.
+    penalty: f64,
+    clip: f64,
+}
+
+impl LdsvrModel {
+    /// Keeps the rows whose coefficients are not all zero.
+    fn without_idle_rows(at: &Prepared, coefficients: Coefficients, chosen: Chosen) -> Self {
+        let Kernel::Rbf { gamma } = at.kernel else { unreachable!("ldsvr has an RBF kernel") };
+        let labels = coefficients.bias.len();
+        let beta_of = |row: usize| &coefficients.beta[row * labels..(row + 1) * labels];
+        let mut busy: Vec<usize> =
+            (0..at.kept.len()).filter(|&row| beta_of(row).iter().any(|b| *b != 0.0)).collect();
+        if busy.is_empty() {
+            busy.push(0);
+        }
+        let beta = busy.iter().flat_map(|&row| beta_of(row).iter().copied()).collect();
+        LdsvrModel {
+            scaling: at.scaling.clone(),
+            kept: ReferenceRows::new(at.kept.features().select(&busy)),
+            gamma,
+            coefficients: Coefficients { beta, bias: coefficients.bias.clone() },
+            penalty: chosen.penalty,
+            clip: chosen.clip,
+        }
+    }
+}
+
+impl Model for LdsvrModel {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        let scaled = self.scaling.apply(features);
+        let kernel = Kernel::Rbf { gamma: self.gamma };
+        Ok(Prediction::Distributions(sigmoids(kernel, &self.kept, &self.coefficients, &scaled, threads)?))
+    }
+
+    fn store(&self, parts: &mut Parts) {
+        self.scaling.store(parts);
+        self.kept.store(parts);
+        let labels = self.coefficients.bias.len();
+        parts.put("beta", Array::F32(vec![self.kept.len(), labels], self.coefficients.beta.clone()));
+        parts.put("bias", Array::F32(vec![labels], self.coefficients.bias.clone()));
+        parts.put_detail("gamma", self.gamma);
+        parts.put_detail("penalty", self.penalty);
+        parts.put_detail("clip", self.clip);
+    }
+
+    fn inspect(&self) -> Vec<(String, Value)> {
+        vec![
+            ("support vectors".into(), self.kept.len().into()),
+            ("gamma".into(), self.gamma.into()),
+            ("penalty".into(), self.penalty.into()),
+            ("clip".into(), self.clip.into()),
+        ]
+    }
+}
+
+fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+    let scaling = Scaling::load(parts, shape.features)?;
+    let kept = ReferenceRows::load(parts, shape.features)?;
+    let beta = parts.f32s("beta", &[kept.len(), shape.labels])?;
+    let bias = parts.f32s("bias", &[shape.labels])?;
+    let gamma: f32 = parts.detail("gamma")?;
+    if !(gamma.is_finite() && gamma >= 0.0) {
+        return Err(Error::model_file(format!(
+            "the model file's \"gamma\" should be at least 0, found {gamma}"
+        )));
+    }
+    let (penalty, clip) = (parts.detail("penalty")?, parts.detail("clip")?);
+    Ok(Box::new(LdsvrModel {
+        scaling,
+        kept,
+        gamma,
+        coefficients: Coefficients { beta, bias },
+        penalty,
+        clip,
+    }))
+}
+
+/// `ldsvr` for the registry.
+pub const ENTRY: LearnerEntry = LearnerEntry {
+    name: "ldsvr",
+    summary: "support vector regression of all labels at once, through a sigmoid",
+    source: "Geng and Hou 2015, Pre-release prediction of crowd opinion on movies by label distribution learning",
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    parameters: LdsvrParameters::declared,
+    presets: Vec::new,
+    build: |settings| Ok(Box::new(Ldsvr::new(LdsvrParameters::from_settings(settings)?))),
+    load,
+};

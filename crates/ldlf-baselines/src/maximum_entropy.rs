@@ -1,0 +1,255 @@
+//! The maximum entropy model, shared by `bfgs-ldl` and `iis-ldl`: `p(y|x) = softmax(theta x + b)_y`.
+//!
+//! Shapes: `theta` is `[features + 1, labels]`, one row a feature and the bias last.
+
+use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::numeric::softmax_in_place;
+use ldlf_core::parallel::chunks;
+use ldlf_core::product::{Into, View, ViewMut, product};
+use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
+
+use crate::centring::Centring;
+use crate::scaling::Scaling;
+use crate::softmax_loss::{negative_entropy, soften};
+
+/// Rows that pass through the matrix products together: as double-precision numbers they stay in the cache.
+const BLOCK: usize = 64;
+
+/// A fitted maximum entropy model.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MaximumEntropy {
+    pub(crate) scaling: Scaling,
+    /// `[features + 1, labels]`, on scaled features.
+    pub(crate) theta: Vec<f64>,
+    pub(crate) labels: usize,
+    /// The penalty that was chosen or given, for `ldlf inspect`.
+    pub(crate) l2: Option<f64>,
+}
+
+impl Model for MaximumEntropy {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        let (rows, labels) = (features.rows(), self.labels);
+        let mut out = Matrix::zeros(rows, labels);
+        let mut parts: Vec<&mut [f32]> = out.as_mut_slice().chunks_mut(4 * BLOCK * labels).collect();
+        threads.for_each_mut(&mut parts, |part, out| {
+            let (mut buffer, mut scores) = (Vec::new(), vec![0.0; BLOCK * labels]);
+            for (block, out) in out.chunks_mut(BLOCK * labels).enumerate() {
+                let start = (4 * part + block) * BLOCK;
+                let count = out.len() / labels;
+                let scores = &mut scores[..count * labels];
+                let scaled = self.scaling.apply_rows(features, start..start + count);
+                linear_scores(&scaled, 0, &self.theta, &mut buffer, scores);
+                for (out, scores) in out.chunks_exact_mut(labels).zip(scores.chunks_exact_mut(labels)) {
+                    softmax_in_place(scores);
+                    out.iter_mut().zip(scores).for_each(|(p, s)| *p = *s as f32);
+                }
+            }
+        });
+        Ok(Prediction::Distributions(out))
+    }
+
+    fn store(&self, parts: &mut Parts) {
+        self.scaling.store(parts);
+        parts.put("theta", Array::F64(vec![self.scaling.columns() + 1, self.labels], self.theta.clone()));
+        parts.put_detail("l2", self.l2);
+    }
+
+    fn inspect(&self) -> Vec<(String, Value)> {
+        let mut facts = vec![("weights".to_string(), Value::from(self.theta.len()))];
+        facts.extend(self.l2.map(|l2| ("l2".to_string(), Value::from(l2))));
+        facts
+    }
+}
+
+impl MaximumEntropy {
+    /// Rebuilds a model from what `store` kept.
+    pub(crate) fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        Ok(Box::new(MaximumEntropy {
+            scaling: Scaling::load(parts, shape.features)?,
+            theta: parts.f64s("theta", &[shape.features + 1, shape.labels])?,
+            labels: shape.labels,
+            l2: parts.detail("l2")?,
+        }))
+    }
+}
+
+/// Writes `theta x + b` of the rows from `start` on into `scores` `[rows, labels]`; `buffer` holds dense rows in double
+/// precision when it returns.
+fn linear_scores(rows: &Features, start: usize, theta: &[f64], buffer: &mut Vec<f64>, scores: &mut [f64]) {
+    let columns = rows.cols();
+    let labels = theta.len() / (columns + 1);
+    let count = scores.len() / labels;
+    let bias = &theta[columns * labels..];
+    for scores in scores.chunks_exact_mut(labels) {
+        scores.copy_from_slice(bias);
+    }
+    match rows {
+        Features::Dense(m) => {
+            buffer.clear();
+            buffer.extend(
+                m.as_slice()[start * columns..(start + count) * columns].iter().map(|&x| f64::from(x)),
+            );
+            product(
+                Into::Sum,
+                ViewMut::row_major(scores, count, labels),
+                View::row_major(buffer, count, columns),
+                View::row_major(&theta[..columns * labels], columns, labels),
+            );
+        }
+        Features::Sparse(m) => {
+            for (row, scores) in scores.chunks_exact_mut(labels).enumerate() {
+                let (columns, values) = m.row(start + row);
+                for (&column, &x) in columns.iter().zip(values) {
+                    let weights = &theta[column as usize * labels..][..labels];
+                    scores.iter_mut().zip(weights).for_each(|(s, w)| *s += f64::from(x) * w);
+                }
+            }
+        }
+    }
+}
+
+/// The loss of a maximum entropy model on some rows, with its gradient:
+/// `1/W (sum_i w_i K-L(d_i, p_i) + l2/2 |theta|^2)`, `W = sum_i w_i`; the bias carries no penalty.
+pub(crate) struct Objective<'d> {
+    rows: Features,
+    data: &'d Dataset,
+    /// The weight of all rows.
+    total: f64,
+    /// `sum_i w_i sum_y d_iy ln d_iy`, which makes a K-L divergence of a cross-entropy.
+    entropy: f64,
+    l2: f64,
+    parts: Vec<Part>,
+    threads: Threads,
+}
+
+/// What one chunk of rows adds to the loss and the gradient, and the room it needs.
+struct Part {
+    rows: std::ops::Range<usize>,
+    loss: f64,
+    gradient: Vec<f64>,
+    buffer: Vec<f64>,
+    scores: Vec<f64>,
+}
+
+impl<'d> Objective<'d> {
+    /// The loss on `data`, whose features are scaled here once.
+    pub(crate) fn new(data: &'d Dataset, scaling: &Scaling, l2: f64, threads: &Threads) -> Self {
+        let rows = scaling.apply(&data.features);
+        let (labels, size) = (data.labels(), (rows.cols() + 1) * data.labels());
+        // At most 32 chunks, so that their gradients stay small beside the data.
+        let parts = chunks(rows.rows(), rows.rows().div_ceil(32).max(4 * BLOCK))
+            .into_iter()
+            .map(|rows| Part {
+                rows,
+                loss: 0.0,
+                gradient: vec![0.0; size],
+                buffer: Vec::new(),
+                scores: vec![0.0; BLOCK * labels],
+            })
+            .collect();
+        let total = (0..data.rows()).map(|row| f64::from(data.weight(row))).sum();
+        let entropy = negative_entropy(data);
+        Objective { rows, data, total, entropy, l2, parts, threads: threads.clone() }
+    }
+
+    /// Sets the penalty.
+    pub(crate) fn penalise(&mut self, l2: f64) {
+        self.l2 = l2;
+    }
+
+    /// Parameters in which the minimum is easier to find.
+    pub(crate) fn centring(&self) -> Centring {
+        Centring::new(&self.rows, self.data)
+    }
+
+    /// The scaled features.
+    pub(crate) fn rows(&self) -> &Features {
+        &self.rows
+    }
+
+    /// The loss at `theta`, without penalty; writes `w_i p(y|x_i)` to `masses`, `[labels, rows]`.
+    pub(crate) fn masses(&self, theta: &[f64], masses: &mut [f64]) -> f64 {
+        let (count, labels) = (self.data.rows(), self.data.labels());
+        let ranges = self.parts.iter().map(|part| part.rows.clone()).collect();
+        let parts = self.threads.map(ranges, |range: std::ops::Range<usize>| {
+            let mut scores = vec![0.0; range.len() * labels];
+            linear_scores(&self.rows, range.start, theta, &mut Vec::new(), &mut scores);
+            let rows = range.zip(scores.chunks_exact_mut(labels));
+            let loss: f64 = rows
+                .map(|(row, scores)| {
+                    soften(scores, self.data.targets.row(row), f64::from(self.data.weight(row)))
+                })
+                .sum();
+            (loss, scores)
+        });
+        let mut loss = self.entropy;
+        let mut row = 0;
+        for (part, scores) in parts {
+            loss += part;
+            for scores in scores.chunks_exact(labels) {
+                scores.iter().enumerate().for_each(|(label, &mass)| masses[label * count + row] = mass);
+                row += 1;
+            }
+        }
+        loss / self.total
+    }
+
+    /// The loss at `theta`; writes its gradient.
+    pub(crate) fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> f64 {
+        let (rows, data) = (&self.rows, self.data);
+        self.threads.for_each_mut(&mut self.parts, |_, part| part.evaluate(rows, data, theta));
+        let penalised = rows.cols() * data.labels();
+        let mut loss = self.entropy;
+        for (index, g) in gradient.iter_mut().enumerate() {
+            *g = if index < penalised { self.l2 * theta[index] } else { 0.0 };
+        }
+        loss += 0.5 * self.l2 * theta[..penalised].iter().map(|t| t * t).sum::<f64>();
+        for part in &self.parts {
+            loss += part.loss;
+            gradient.iter_mut().zip(&part.gradient).for_each(|(g, p)| *g += p);
+        }
+        gradient.iter_mut().for_each(|g| *g /= self.total);
+        loss / self.total
+    }
+}
+
+impl Part {
+    /// `-sum_i w_i sum_y d_iy ln p_iy` over the rows of this chunk, and its gradient `sum_i w_i (p_i - d_i) x_i`.
+    fn evaluate(&mut self, rows: &Features, data: &Dataset, theta: &[f64]) {
+        let labels = data.labels();
+        let columns = rows.cols();
+        self.loss = 0.0;
+        self.gradient.fill(0.0);
+        for start in self.rows.clone().step_by(BLOCK) {
+            let count = BLOCK.min(self.rows.end - start);
+            let scores = &mut self.scores[..count * labels];
+            linear_scores(rows, start, theta, &mut self.buffer, scores);
+            let (slopes, bias) = self.gradient.split_at_mut(columns * labels);
+            for (row, scores) in (start..).zip(scores.chunks_exact_mut(labels)) {
+                let (target, weight) = (data.targets.row(row), f64::from(data.weight(row)));
+                self.loss += soften(scores, target, weight);
+                for ((residual, bias), &d) in scores.iter_mut().zip(&mut *bias).zip(target) {
+                    *residual -= weight * f64::from(d);
+                    *bias += *residual;
+                }
+            }
+            match rows {
+                Features::Dense(_) => product(
+                    Into::Sum,
+                    ViewMut::row_major(slopes, columns, labels),
+                    View::row_major(&self.buffer, count, columns).transposed(),
+                    View::row_major(scores, count, labels),
+                ),
+                Features::Sparse(m) => {
+                    for (row, residual) in (start..).zip(scores.chunks_exact(labels)) {
+                        let (columns, values) = m.row(row);
+                        for (&column, &x) in columns.iter().zip(values) {
+                            let slopes = &mut slopes[column as usize * labels..][..labels];
+                            slopes.iter_mut().zip(residual).for_each(|(g, r)| *g += f64::from(x) * r);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A fit that iterates: what every such rival tells its observer, measures on rows held back, and keeps.
+
+use std::ops::ControlFlow;
+
+use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::learner::Summary;
+use ldlf_core::measures::{KL, mean_over_rows};
+use ldlf_core::{
+    Dataset, Features, FitContext, FitEvent, InProgress, Model, Prediction, Result, StopReason, Threads,
+};
+
+/// Splits `data` into rows to learn from and rows to measure on; without patience, or with too few rows, nothing is held back.
+pub(crate) fn split(
+    data: &Dataset,
+    share: f64,
+    patience: Option<usize>,
+    context: &FitContext<'_>,
+) -> (Option<Dataset>, Option<Dataset>) {
+    if patience.is_none() {
+        return (None, None);
+    }
+    let (training, held) = hold_out(data, share, context.seed);
+    let (training, held) = (data.select(&training), data.select(&held));
+    let weighs = |data: &Dataset| (0..data.rows()).any(|row| data.weight(row) > 0.0);
+    if weighs(&training) && weighs(&held) { (Some(training), Some(held)) } else { (None, None) }
+}
+
+/// The mean K-L divergence of a model on some rows, each counting by its weight.
+pub(crate) fn mean_kl(model: &dyn Model, data: &Dataset, threads: &Threads) -> Result<f64> {
+    let predicted = model.predict(&data.features, threads)?.into_distributions()?;
+    Ok(mean_over_rows(&KL, &data.targets, &predicted, data.weights.as_deref()))
+}
+
+/// Follows a fit from iteration to iteration.
+pub(crate) struct Progress<'f, 'c, M> {
+    context: &'f mut FitContext<'c>,
+    held: Option<Dataset>,
+    patience: Patience,
+    total: usize,
+    iteration: usize,
+    loss: Option<f64>,
+    best: Option<M>,
+    stopped: Option<StopReason>,
+}
+
+/// The model between two iterations.
+struct Now<'a>(&'a dyn Model);
+
+impl InProgress for Now<'_> {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        self.0.predict(features, threads)
+    }
+}
+
+impl<'f, 'c, M: Model + Clone> Progress<'f, 'c, M> {
+    /// Nothing done yet, at most `total` iterations to come.
+    pub(crate) fn new(
+        context: &'f mut FitContext<'c>,
+        total: usize,
+        held: Option<Dataset>,
+        patience: Option<usize>,
+    ) -> Self {
+        Progress {
+            context,
+            held,
+            patience: Patience::new(patience.unwrap_or(usize::MAX)),
+            total,
+            iteration: 0,
+            loss: None,
+            best: None,
+            stopped: None,
+        }
+    }
+
+    /// The threads of the fit.
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.context.threads
+    }
+
+    /// From now on measures these rows.
+    pub(crate) fn hold(&mut self, held: Option<Dataset>, patience: Option<usize>) {
+        self.held = held;
+        self.patience = Patience::new(patience.unwrap_or(usize::MAX));
+    }
+
+    /// One more iteration is done and `model` is what it came to. `Break` ends the fit.
+    pub(crate) fn advance(&mut self, loss: f64, model: &M) -> Result<ControlFlow<StopReason>> {
+        self.iteration += 1;
+        self.loss = Some(loss);
+        let (iteration, total) = (self.iteration, self.total);
+        let event = FitEvent::Iteration { iteration, total, loss: Some(loss) };
+        let mut verdict = self.context.report(event, &Now(model));
+        if let Some(held) = &self.held {
+            let kl = mean_kl(model, held, &self.context.threads)?;
+            match self.patience.measured(iteration, kl) {
+                Verdict::Best => self.best = Some(model.clone()),
+                Verdict::GoOn => {}
+                Verdict::Stop if verdict.is_continue() => {
+                    verdict = ControlFlow::Break(StopReason::EarlyStopping);
+                }
+                Verdict::Stop => {}
+            }
+            let told = self.context.report(FitEvent::Validation { iteration, kl }, &Now(model));
+            if verdict.is_continue() {
+                verdict = told;
+            }
+        }
+        if let ControlFlow::Break(reason) = verdict {
+            self.stopped = Some(reason);
+        }
+        Ok(verdict)
+    }
+
+    /// The model to keep (the best on the rows held back, else `last`) and how the fit went. `ended` says why when
+    /// nobody broke it off.
+    pub(crate) fn finish(self, last: M, ended: StopReason) -> (M, Summary) {
+        let validation_kl = self.patience.best;
+        let best_iteration = validation_kl.map(|_| self.patience.best_iteration);
+        let summary = Summary {
+            iterations: self.iteration,
+            stopped: self.stopped.unwrap_or(ended),
+            best_iteration: best_iteration.filter(|&best| best != self.iteration),
+            loss: self.loss,
+            validation_kl,
+        };
+        (self.best.unwrap_or(last), summary)
+    }
+}

@@ -1,0 +1,81 @@
+//! What holds for every rival that compares rows or moments: valid distributions, the same bytes on any number of threads,
+//! models that survive their file, sparse rows that mean what dense rows mean.
+
+mod support;
+
+use ldlf_core::numeric::on_simplex;
+use ldlf_core::{Dataset, Threads};
+use support::*;
+
+const RIVALS: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];
+
+#[test]
+fn predictions_are_distributions_and_survive_the_model_file() {
+    let (data, test) = (smooth_rows(120, 1), smooth_rows(40, 2));
+    for name in RIVALS {
+        let model = fit(name, &[], &data, &Threads::one()).unwrap();
+        let predicted = predict(&model, &test.features);
+        assert!(predicted.iter_rows().all(|row| on_simplex(row, 1e-5)), "{name}");
+        assert_eq!(predict(&reloaded(&model).unwrap(), &test.features), predicted, "{name}");
+    }
+}
+
+#[test]
+fn the_model_and_its_predictions_do_not_depend_on_the_number_of_threads() {
+    let data = smooth_rows(300, 1);
+    let two = Threads::new(2).unwrap();
+    for name in RIVALS {
+        let model = fit(name, &[], &data, &Threads::one()).unwrap();
+        assert!(bytes(&model) == bytes(&fit(name, &[], &data, &two).unwrap()), "{name}");
+        let on_two = model.predict(&data.features, &two).unwrap().into_distributions().unwrap();
+        assert_eq!(on_two, predict(&model, &data.features), "{name}");
+    }
+}
+
+#[test]
+fn sparse_rows_mean_what_dense_rows_mean() {
+    let (data, test) = (smooth_rows(150, 1), smooth_rows(40, 2));
+    let stored = Dataset { features: sparse(&data.features), ..data.clone() };
+    for name in RIVALS {
+        // Scaling moves the zeros of dense rows and keeps those of sparse ones.
+        let scales = (entry(name).parameters)().iter().any(|parameter| parameter.name == "standardise");
+        let settings: &[&str] = if scales { &["standardise=false"] } else { &[] };
+        let dense = fit(name, settings, &data, &Threads::one()).unwrap();
+        let model = fit(name, settings, &stored, &Threads::one()).unwrap();
+        let expected = predict(&dense, &test.features);
+        assert!(largest_difference(&predict(&model, &sparse(&test.features)), &expected) < 1e-3, "{name}");
+        assert!(largest_difference(&predict(&model, &test.features), &expected) < 1e-3, "{name}");
+    }
+}
+
+#[test]
+fn every_rival_learns_something() {
+    let (data, test) = (smooth_rows(400, 1), smooth_rows(200, 2));
+    let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
+    let floor = ldlf_core::Matrix::new(test.rows(), 3, mean.repeat(test.rows())).unwrap();
+    let floor = mean_kl(&test.targets, &floor);
+    for name in RIVALS {
+        let model = fit(name, &[], &data, &Threads::one()).unwrap();
+        let reached = mean_kl(&test.targets, &predict(&model, &test.features));
+        assert!(reached < 0.7 * floor, "{name}: {reached}, the mean distribution gives {floor}");
+    }
+}
+
+#[test]
+fn a_damaged_model_file_is_refused() {
+    let data = smooth_rows(40, 1);
+    for name in RIVALS {
+        let model = fit(name, &[], &data, &Threads::one()).unwrap();
+        let whole = model.to_parts();
+        for lost in whole.arrays().map(|(name, _)| name.to_string()) {
+            let mut parts = ldlf_core::model_file::Parts::new();
+            parts.details = whole.details.clone();
+            whole
+                .arrays()
+                .filter(|(name, _)| *name != lost)
+                .for_each(|(name, array)| parts.put(name, array.clone()));
+            let refused = ldlf_core::TrainedModel::from_parts(parts, &ldlf_baselines::entries());
+            assert!(matches!(refused, Err(ldlf_core::Error::ModelFile(_))), "{name} without {lost}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! `bfgs-ldl` and `iis-ldl`: one model, two optimisers, one optimum.
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use common::{copied, entry, fit, gap, learner, predict, thin, waves};
+use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::{Csr, Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
+use proptest::prelude::*;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Oracle {
+    features: Vec<[f32; 4]>,
+    targets: Vec<[f32; 3]>,
+    minima: Vec<OracleMinimum>,
+}
+
+#[derive(Deserialize)]
+struct OracleMinimum {
+    l2: f64,
+    loss: f64,
+}
+
+/// `oracles/maximum_entropy.py`: SciPy's L-BFGS-B.
+fn oracle() -> (Dataset, Vec<OracleMinimum>) {
+    let oracle: Oracle = serde_json::from_str(include_str!("oracles/maximum_entropy.json")).unwrap();
+    let features = Features::Dense(Matrix::from_rows(&oracle.features));
+    (Dataset::new("oracle", features, Matrix::from_rows(&oracle.targets)).unwrap(), oracle.minima)
+}
+
+#[test]
+fn bfgs_reaches_the_optimum_of_scipy_with_and_without_a_penalty() {
+    let (data, minima) = oracle();
+    for OracleMinimum { l2, loss } in minima {
+        let penalty = format!("l2={l2}");
+        let fitted = fit("bfgs-ldl", &[&penalty, "standardise=false", "tolerance=0"], &data);
+        let found = fitted.summary.loss.unwrap();
+        assert!((found - loss).abs() < 1e-6, "l2 {l2}: {found} and {loss}");
+    }
+}
+
+#[test]
+fn a_weighted_row_has_the_say_of_its_copies() {
+    let data = waves(30, 4, 3);
+    let times: Vec<usize> = (0..30).map(|row| row % 4).collect();
+    let weighted = data.clone().with_weights(times.iter().map(|&n| n as f32).collect()).unwrap();
+    let learners = [("bfgs-ldl", ["l2=0.5", "tolerance=0"]), ("iis-ldl", ["patience=none", "iterations=20"])];
+    for (name, settings) in learners {
+        let one = predict(&*fit(name, &settings, &weighted).model, &data.features);
+        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, &data.features);
+        assert!(gap(&one, &other) < 1e-5, "{name}");
+    }
+}
+
+#[test]
+fn iis_reaches_the_optimum_of_bfgs() {
+    let data = waves(40, 3, 3);
+    let iis = fit("iis-ldl", &["patience=none", "tolerance=0", "iterations=3000"], &data);
+    let bfgs = fit("bfgs-ldl", &["l2=0", "tolerance=0"], &data);
+    let (iis_loss, bfgs_loss) = (iis.summary.loss.unwrap(), bfgs.summary.loss.unwrap());
+    assert!((iis_loss - bfgs_loss).abs() < 1e-6, "{iis_loss} {bfgs_loss}");
+    assert!(gap(&predict(&*iis.model, &data.features), &predict(&*bfgs.model, &data.features)) < 1e-3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn iis_lowers_the_loss_at_every_iteration(
+        rows in 2usize..30,
+        features in 1usize..8,
+        labels in 2usize..5,
+        scale in -3i32..4,
+        sparse in any::<bool>(),
+    ) {
+        let mut data = waves(rows, features, labels);
+        let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
+        values.as_mut_slice().iter_mut().for_each(|v| *v *= 10f32.powi(scale));
+        if sparse {
+            data = thin(&data).1;
+        }
+        let mut watcher = ();
+        let mut context = FitContext::new(0, Threads::one(), &mut watcher);
+        let settings = ["patience=none", "tolerance=0", "iterations=40", "standardise=false"];
+        learner("iis-ldl", &settings).fit(&data, &mut context).unwrap();
+        let losses: Vec<f64> = context
+            .history
+            .iter()
+            .map(|event| match event {
+                FitEvent::Iteration { loss, .. } => loss.unwrap(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        prop_assert!(losses.windows(2).all(|w| w[1] <= w[0] + 1e-12), "{losses:?}");
+    }
+}
+
+#[test]
+fn relabelling_commutes_with_bfgs() {
+    let data = waves(50, 4, 3);
+    let order = [2, 0, 1];
+    let mut relabelled = data.clone();
+    for row in 0..50 {
+        let target = data.targets.row(row);
+        relabelled.targets.row_mut(row).copy_from_slice(&order.map(|label| target[label]));
+    }
+    let p = predict(&*fit("bfgs-ldl", &["l2=1"], &data).model, &data.features);
+    let q = predict(&*fit("bfgs-ldl", &["l2=1"], &relabelled).model, &data.features);
+    for (p, q) in p.iter_rows().zip(q.iter_rows()) {
+        for (place, &label) in order.iter().enumerate() {
+            assert!((p[label] - q[place]).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn sparse_rows_give_the_same_model_as_the_same_rows_dense() {
+    let (dense, sparse) = thin(&waves(60, 9, 3));
+    let settings = ["l2=1", "tolerance=0"];
+    let (from_dense, from_sparse) = (fit("bfgs-ldl", &settings, &dense), fit("bfgs-ldl", &settings, &sparse));
+    let expected = predict(&*from_dense.model, &dense.features);
+    assert!(gap(&expected, &predict(&*from_sparse.model, &sparse.features)) < 1e-5);
+    assert!(
+        gap(&expected, &predict(&*from_dense.model, &sparse.features)) < 1e-6,
+        "dense model, sparse rows"
+    );
+    assert!(
+        gap(&expected, &predict(&*from_sparse.model, &dense.features)) < 1e-5,
+        "sparse model, dense rows"
+    );
+}
+
+#[test]
+fn sparse_rows_take_as_few_iterations_as_dense_ones() {
+    // Columns far from zero: centred when dense, and as if centred when sparse.
+    let mut data = waves(80, 6, 3);
+    let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
+    values.as_mut_slice().iter_mut().for_each(|v| *v += 5.0);
+    let mut rows = Csr::with_columns(6);
+    values.iter_rows().for_each(|row| rows.push_row((0..).zip(row.iter().copied())));
+    let mut sparse = data.clone();
+    sparse.features = Features::Sparse(rows);
+    let settings = ["l2=1", "tolerance=1e-8"];
+    let [dense, sparse] = [&data, &sparse].map(|data| fit("bfgs-ldl", &settings, data).summary.iterations);
+    assert!(sparse <= dense + 2, "{sparse} and {dense} iterations");
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let data = waves(700, 5, 4);
+    let predictions = [1, 2, 3].map(|count| {
+        let threads = Threads::new(count).unwrap();
+        let mut watcher = ();
+        let mut context = FitContext::new(0, threads.clone(), &mut watcher);
+        let fitted = learner("bfgs-ldl", &[]).fit(&data, &mut context).unwrap();
+        fitted.model.predict(&data.features, &threads).unwrap().into_distributions().unwrap()
+    });
+    assert!(predictions[0] == predictions[1] && predictions[0] == predictions[2]);
+}
+
+#[test]
+fn the_chosen_penalty_is_stronger_when_the_labels_are_noise() {
+    let clear = waves(200, 6, 3);
+    let mut noise = clear.clone();
+    let shuffled: Vec<usize> = (0..200).map(|row| (row * 77 + 5) % 200).collect();
+    noise.targets = clear.targets.select(&shuffled);
+    let chosen = |data: &Dataset| {
+        let mut parts = Parts::new();
+        fit("bfgs-ldl", &[], data).model.store(&mut parts);
+        parts.detail::<f64>("l2").unwrap()
+    };
+    let (of_clear, of_noise) = (chosen(&clear), chosen(&noise));
+    assert!(of_noise >= 10.0 * of_clear, "{of_clear} {of_noise}");
+}
+
+#[test]
+fn patience_keeps_the_iteration_that_was_best_on_the_rows_held_back() {
+    // Far more features than rows: without a penalty the minimum is an overfit.
+    let data = waves(60, 80, 3);
+    let fitted = fit("bfgs-ldl", &["l2=0", "patience=5"], &data);
+    assert_eq!(fitted.summary.stopped, StopReason::EarlyStopping);
+    assert_eq!(fitted.summary.best_iteration, Some(fitted.summary.iterations - 5));
+    assert!(fitted.summary.validation_kl.is_some());
+}
+
+#[test]
+fn an_interrupted_fit_keeps_what_it_has() {
+    let data = waves(100, 5, 3);
+    for name in ["bfgs-ldl", "iis-ldl"] {
+        for stop_at in [1, 4] {
+            let mut seen = 0;
+            let mut observer = |event: &FitEvent, _: &dyn InProgress| {
+                seen += usize::from(matches!(event, FitEvent::Iteration { .. }));
+                if seen == stop_at {
+                    ControlFlow::Break(StopReason::Interrupted)
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            let mut context = FitContext::new(0, Threads::one(), &mut observer);
+            let fitted = learner(name, &[]).fit(&data, &mut context).unwrap();
+            assert_eq!(
+                (fitted.summary.stopped, fitted.summary.iterations),
+                (StopReason::Interrupted, stop_at),
+                "{name}"
+            );
+            let p = predict(&*fitted.model, &data.features);
+            assert!(p.iter_rows().all(|row| ldlf_core::numeric::on_simplex(row, 1e-5)));
+        }
+    }
+}
+
+#[test]
+fn a_stored_model_predicts_the_same_and_a_damaged_one_is_refused() {
+    let data = waves(40, 5, 3);
+    for name in ["bfgs-ldl", "iis-ldl"] {
+        let fitted = fit(name, &[], &data);
+        let mut parts = Parts::new();
+        fitted.model.store(&mut parts);
+        let read = Parts::from_bytes(&parts.to_bytes().unwrap()).unwrap();
+        let shape = ModelShape { features: 5, labels: 3 };
+        let again = (entry(name).load)(&read, &shape).unwrap();
+        assert_eq!(predict(&*again, &data.features), predict(&*fitted.model, &data.features));
+        assert!((entry(name).load)(&read, &ModelShape { features: 6, labels: 3 }).is_err());
+        parts.put("theta", Array::F64(vec![6, 3], vec![f64::NAN; 18]));
+        assert!((entry(name).load)(&parts, &shape).is_err());
+    }
+}
+
+#[test]
+fn one_row_one_label_and_constant_columns_are_no_obstacle() {
+    for (rows, labels) in [(1, 3), (2, 1), (5, 2)] {
+        let mut data = waves(rows, 2, labels);
+        let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
+        (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
+        for name in ["bfgs-ldl", "iis-ldl"] {
+            let p = predict(&*fit(name, &[], &data).model, &data.features);
+            assert!(p.iter_rows().all(|row| ldlf_core::numeric::on_simplex(row, 1e-5)), "{name} {rows}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `pt-bayes` against scikit-learn, and what its weights mean.
+
+mod support;
+
+use ldlf_core::{Dataset, Features, Threads};
+use support::*;
+
+#[test]
+fn predictions_are_those_of_scikit_learns_gaussian_naive_bayes() {
+    // pt_bayes.py: GaussianNB with one weighted row a label.
+    let case: serde_json::Value = serde_json::from_str(include_str!("oracles/pt_bayes.json")).unwrap();
+    let data = fixture_rows(&case);
+    let queries = Features::Dense(matrix(&case["queries"]));
+    for (rows, queries) in
+        [(data.features.clone(), queries.clone()), (sparse(&data.features), sparse(&queries))]
+    {
+        let data = Dataset { features: rows, ..data.clone() };
+        let model = fit("pt-bayes", &[], &data, &Threads::one()).unwrap();
+        let apart = largest_difference(&predict(&model, &queries), &matrix(&case["predictions"]));
+        assert!(apart < 1e-5, "{apart}");
+    }
+}
+
+#[test]
+fn a_weight_equals_that_many_copies() {
+    let data = smooth_rows(60, 4);
+    let weights: Vec<f32> = (0..60).map(|row| (row % 4) as f32).collect();
+    let copies: Vec<usize> = (0..60).flat_map(|row| std::iter::repeat_n(row, row % 4)).collect();
+    let weighted =
+        fit("pt-bayes", &[], &data.clone().with_weights(weights).unwrap(), &Threads::one()).unwrap();
+    let copied = fit("pt-bayes", &[], &data.select(&copies), &Threads::one()).unwrap();
+    let apart = largest_difference(&predict(&weighted, &data.features), &predict(&copied, &data.features));
+    assert!(apart < 1e-5, "{apart}");
+}
+
+#[test]
+fn resampling_changes_the_model_but_not_much_on_many_rows() {
+    let data = smooth_rows(3000, 1);
+    let counted = fit("pt-bayes", &[], &data, &Threads::one()).unwrap();
+    let drawn = fit("pt-bayes", &["resample=true"], &data, &Threads::one()).unwrap();
+    let apart = largest_difference(&predict(&counted, &data.features), &predict(&drawn, &data.features));
+    assert!(apart > 0.0 && apart < 0.2, "{apart}");
+}
+
+#[test]
+fn features_that_say_nothing_leave_the_mean_distribution() {
+    let data = smooth_rows(40, 2);
+    let blank = Dataset { features: Features::Dense(ldlf_core::Matrix::zeros(40, 2)), ..data.clone() };
+    let predicted = predict(&fit("pt-bayes", &[], &blank, &Threads::one()).unwrap(), &blank.features);
+    assert!(predicted.row(0).iter().zip(data.mean_target()).all(|(p, m)| (f64::from(*p) - m).abs() < 1e-5));
+}

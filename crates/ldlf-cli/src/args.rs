@@ -1,0 +1,409 @@
+//! What can be asked of `ldlf`: one struct a verb, options that several verbs share stand once.
+
+mod data;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use data::{DataOptions, read_with};
+pub use values::{Answer, Axis};
+
+/// Learn and predict label distributions: how much each label describes each row.
+#[derive(Parser)]
+#[command(name = "ldlf", version, after_help = OVERVIEW, max_term_width = 100)]
+pub struct Cli {
+    /// No progress and no messages; results and errors only.
+    #[arg(short, long, global = true, display_order = 900)]
+    pub quiet: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const OVERVIEW: &str = "\
+Start here:
+  ldlf demo                                                    no file needed
+  ldlf train votes.csv --labels 'votes_*' --out votes.ldlf     learn from a table
+  ldlf predict votes.ldlf new.csv --out predicted.csv          predict new rows
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean    compare learners
+
+Exit codes: 0 ok, 2 usage, 3 bad data, 4 bad model file, 5 training failed, 130 interrupted, 1 anything else.";
+
+/// The verbs.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Learn from a table and write a model file
+    #[command(after_help = TRAIN)]
+    Train(Train),
+    /// Predict the rows of a table, in bounded memory
+    #[command(after_help = PREDICT)]
+    Predict(Predict),
+    /// Measure a model on a table
+    #[command(after_help = EVALUATE)]
+    Evaluate(Evaluate),
+    /// Compare learners by cross-validation
+    #[command(after_help = CV)]
+    Cv(Cv),
+    /// Cross-validate a learner over values of its parameters
+    #[command(after_help = SWEEP)]
+    Sweep(Sweep),
+    /// List the learners, or describe one with its parameters
+    #[command(after_help = LEARNERS)]
+    Learners(Learners),
+    /// List known public datasets and how to get them
+    Datasets(Datasets),
+    /// Write an artificial dataset
+    #[command(after_help = GENERATE)]
+    Generate(Generate),
+    /// Show what a model file holds
+    #[command(after_help = INSPECT)]
+    Inspect(Inspect),
+    /// See it work on built-in data, within a minute
+    #[command(after_help = DEMO)]
+    Demo(Demo),
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions(Completions),
+}
+
+/// Randomness and threads.
+#[derive(Args)]
+pub struct Compute {
+    /// The seed of everything random
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+}
+
+/// `ldlf train`.
+#[derive(Args)]
+pub struct Train {
+    /// The table to learn from (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    pub data: PathBuf,
+    /// The learner; `ldlf learners` lists them
+    #[arg(long, default_value = "sldlf", value_name = "NAME")]
+    pub learner: String,
+    /// A named set of parameters, which --set overrides
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// A parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Where to write the model
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Stop after this many seconds and keep the best so far
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
+    pub time_limit: Option<f64>,
+    /// Write the state of the training here, to go on from with --resume
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Iterations between two checkpoints
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = values::at_least_one, requires = "checkpoint")]
+    pub checkpoint_every: usize,
+    /// Go on from a checkpoint; the parameters must be those it was started with
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Stop after this iteration, write the checkpoint if asked, and the model so far
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub stop_after: Option<usize>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+const TRAIN: &str = "\
+Examples:
+  ldlf train votes.csv --labels 'votes_*' --out votes.ldlf
+  ldlf train faces.csv --label-column age --sigma 3 --label-values 0..100 --out age.ldlf
+  ldlf train Movie.mat --preset paper --set trees=10 --out movie.ldlf
+  ldlf train big.parquet --labels y1,y2 --out m.ldlf --checkpoint m.ckpt --stop-after 500
+  ldlf train big.parquet --labels y1,y2 --out m.ldlf --force --checkpoint m.ckpt --resume m.ckpt
+
+Ctrl-C stops cleanly: the best model so far is written and the exit code is 130.";
+
+/// `ldlf predict`.
+#[derive(Args)]
+pub struct Predict {
+    /// The model file
+    pub model: PathBuf,
+    /// The rows to predict, or - for standard input with --format; label columns are not needed
+    pub data: PathBuf,
+    /// Where to write (.csv, .tsv, .parquet, .npz), or - for CSV on standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The format of DATA, where its name does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = values::format)]
+    pub format: Option<ldlf::read::Format>,
+    /// Columns to read as features, in the model's order; by default those the model names
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub features: Option<Vec<String>>,
+    /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
+    pub write: Vec<Answer>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+}
+
+const PREDICT: &str = "\
+Examples:
+  ldlf predict votes.ldlf new.csv --out predicted.csv
+  ldlf predict age.ldlf faces.parquet --write mean,interval=0.9,entropy --out ages.parquet
+  zcat rows.csv.gz | ldlf predict votes.ldlf - --format csv --out - | head";
+
+/// `ldlf evaluate`.
+#[derive(Args)]
+pub struct Evaluate {
+    /// The model file
+    pub model: PathBuf,
+    /// The rows to measure it on, or - for standard input with --format
+    pub data: PathBuf,
+    /// Print the measures as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+const EVALUATE: &str = "\
+Feature and label columns are those the model names, unless told otherwise. With --split-column only the rows marked
+test are measured.
+
+Examples:
+  ldlf evaluate votes.ldlf test.csv
+  ldlf evaluate movie.ldlf Movie.mat --json";
+
+/// Which rules an evaluation follows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProtocolName {
+    /// Disjoint folds; whatever is chosen is chosen inside the training rows
+    Clean,
+    /// Rows drawn with replacement, best test iteration: reproduces the published row, says nothing about new data
+    Released,
+}
+
+/// `ldlf cv`.
+#[derive(Args)]
+pub struct Cv {
+    /// The table (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    pub data: PathBuf,
+    /// The learners to compare
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "sldlf,mean")]
+    pub learner: Vec<String>,
+    /// A named set of parameters for the learners that have it
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// A parameter; with several learners sldlf.trees=10 names its learner; may be repeated
+    #[arg(long, value_name = "[LEARNER.]NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The number of folds
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub folds: usize,
+    /// A file with the fold in which each row is tested: one number a line, from 0, no header
+    #[arg(long, value_name = "FILE", conflicts_with = "folds")]
+    pub fold_file: Option<PathBuf>,
+    /// The rules of the evaluation
+    #[arg(long, value_enum, default_value = "clean")]
+    pub protocol: ProtocolName,
+    /// Stop each fit after this many seconds and keep its best so far
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds, conflicts_with = "journal")]
+    pub time_limit: Option<f64>,
+    /// Keep results, predictions and learning curves in this folder
+    #[arg(long, value_name = "DIR")]
+    pub results: Option<PathBuf>,
+    /// Keep finished folds in this file: a run that was stopped goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Replace existing results
+    #[arg(long)]
+    pub force: bool,
+    /// Print all measures of every fold as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+const CV: &str = "\
+With --split-column the given split takes the place of folds.
+
+Examples:
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --folds 5
+  ldlf cv Movie.mat --learner sldlf,mean --fold-file Movie.txt --json
+  ldlf cv Movie.mat --learner sldlf --protocol released --preset released
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --set sldlf.trees=10 --results results";
+
+/// `ldlf sweep`.
+#[derive(Args)]
+pub struct Sweep {
+    /// The table (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    pub data: PathBuf,
+    /// The learner
+    #[arg(long, default_value = "sldlf", value_name = "NAME")]
+    pub learner: String,
+    /// A parameter and its values; repeated: every combination
+    #[arg(long, value_name = "NAME=V1,V2,...", required = true)]
+    pub over: Vec<Axis>,
+    /// A named set of parameters, which --set and --over override
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// A parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The number of folds
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub folds: usize,
+    /// A file with the fold in which each row is tested: one number a line, from 0, no header
+    #[arg(long, value_name = "FILE", conflicts_with = "folds")]
+    pub fold_file: Option<PathBuf>,
+    /// Keep finished folds in this file: a sweep that was stopped goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Write every measure of every combination as a CSV table
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+const SWEEP: &str = "\
+Examples:
+  ldlf sweep Movie.mat --over trees=1,2,5,10,20 --folds 5
+  ldlf sweep votes.csv --labels 'votes_*' --over trees=5,10 --over depth=4,6 --journal sweep.journal --out sweep.csv";
+
+/// `ldlf learners`.
+#[derive(Args)]
+pub struct Learners {
+    /// Describe this learner with its parameters and presets
+    pub name: Option<String>,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const LEARNERS: &str = "\
+Examples:
+  ldlf learners
+  ldlf learners sldlf
+  ldlf learners --json";
+
+/// `ldlf datasets`.
+#[derive(Args)]
+pub struct Datasets {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ldlf generate`.
+#[derive(Args)]
+pub struct Generate {
+    /// artificial: the set of Geng 2016, three features and three labels. mixture: mixtures of distributions, any size
+    pub name: String,
+    /// Rows
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = values::at_least_one)]
+    pub rows: usize,
+    /// Features (mixture; 20 by default)
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub features: Option<usize>,
+    /// Labels (mixture; 5 by default)
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub labels: Option<usize>,
+    /// Share of features that are not zero (mixture; dense by default)
+    #[arg(long, value_name = "SHARE")]
+    pub density: Option<f64>,
+    /// Draw this many votes a row and write their counts, instead of exact distributions (mixture)
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub votes: Option<usize>,
+    /// The seed
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Where to write (.csv, .tsv or .svm), or - for CSV on standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+}
+
+const GENERATE: &str = "\
+Feature columns are called x_1, x_2, ..., label columns label_1, label_2, ...; vote counts votes_1, votes_2, ...
+
+Examples:
+  ldlf generate artificial --rows 2500 --out artificial.csv
+  ldlf generate mixture --rows 5000 --features 20 --labels 5 --votes 30 --out votes.csv
+  ldlf generate mixture --rows 5000 --features 2000 --density 0.01 --out sparse.svm";
+
+/// `ldlf inspect`.
+#[derive(Args)]
+pub struct Inspect {
+    /// The model file
+    pub model: PathBuf,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const INSPECT: &str = "\
+Examples:
+  ldlf inspect votes.ldlf
+  ldlf inspect votes.ldlf --json";
+
+/// `ldlf demo`.
+#[derive(Args)]
+pub struct Demo {
+    /// The folder for data, model and results
+    #[arg(long, short, default_value = "ldlf-demo", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Replace what an earlier demo wrote there
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+}
+
+const DEMO: &str = "\
+Generates a table of votes, trains sldlf on it, compares it with two rivals, and says where everything was written.
+
+Example:
+  ldlf demo --out first-look";
+
+/// `ldlf completions`.
+#[derive(Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+const COMPLETIONS: &str = "\
+Examples:
+  ldlf completions bash > ~/.local/share/bash-completion/completions/ldlf
+  ldlf completions zsh > ~/.zfunc/_ldlf";

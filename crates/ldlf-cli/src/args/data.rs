@@ -1,0 +1,93 @@
+//! How a table is read: the options that train, evaluate, cv and sweep share.
+
+use std::path::Path;
+
+use clap::Args;
+use ldlf::read::{Format, ReadOptions, read};
+use ldlf::targets::Spread;
+use ldlf::{Dataset, Result};
+
+use super::values;
+use crate::printer::Printer;
+
+/// What the columns of the data are for.
+#[derive(Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataOptions {
+    /// The format, where the name does not tell: csv, tsv, parquet, npz, svm, mat
+    #[arg(long, value_parser = values::format)]
+    format: Option<Format>,
+    /// The label columns: names or patterns such as 'votes_*'; shares or vote counts
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    labels: Vec<String>,
+    /// A column with one ordered label a row, such as an age; with --sigma or --triangle it becomes a distribution
+    #[arg(long, value_name = "COLUMN")]
+    label_column: Option<String>,
+    /// Spread the single label as a Gaussian of this standard deviation
+    #[arg(long, value_name = "WIDTH", requires = "label_column", conflicts_with = "triangle")]
+    sigma: Option<f64>,
+    /// Spread the single label as a triangle that reaches this far to each side
+    #[arg(long, value_name = "WIDTH", requires = "label_column")]
+    triangle: Option<f64>,
+    /// The numbers that the labels stand for: 0..100, or a list
+    #[arg(long, value_name = "RANGE", value_parser = values::label_values)]
+    // The full path keeps clap from taking the list for repeated arguments.
+    label_values: Option<std::vec::Vec<f64>>,
+    /// The feature columns: names or patterns; by default every column without another role
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    features: Vec<String>,
+    /// Columns to leave out: names or patterns
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// A column with the weight of each row
+    #[arg(long, value_name = "COLUMN")]
+    sample_weights: Option<String>,
+    /// A column that says which rows are train, valid or test
+    #[arg(long, value_name = "COLUMN")]
+    split_column: Option<String>,
+    /// A column whose equal values belong together, such as a person: they stay in one fold
+    #[arg(long, value_name = "COLUMN")]
+    group: Option<String>,
+    /// Refuse label rows that do not sum to 1 instead of normalising them
+    #[arg(long)]
+    strict: bool,
+}
+
+impl DataOptions {
+    /// The same, as the library takes it.
+    pub fn for_reading(&self) -> ReadOptions {
+        let gaussian = self.sigma.map(|sigma| Spread::Gaussian { sigma });
+        ReadOptions {
+            format: self.format,
+            labels: self.labels.clone(),
+            label_column: self.label_column.clone(),
+            spread: gaussian.or(self.triangle.map(|width| Spread::Triangle { width })),
+            label_values: self.label_values.clone(),
+            features: self.features.clone(),
+            ignore: self.ignore.clone(),
+            sample_weights: self.sample_weights.clone(),
+            split_column: self.split_column.clone(),
+            group: self.group.clone(),
+            strict: self.strict,
+        }
+    }
+
+    /// Reads the data and passes on what the reader has to say.
+    pub fn read(&self, path: &Path, printer: &Printer) -> Result<Dataset> {
+        read_with(path, &self.for_reading(), printer)
+    }
+
+    /// Whether the source's own split is wanted.
+    pub fn has_split(&self) -> bool {
+        self.split_column.is_some()
+    }
+}
+
+/// Reads data and passes on what the reader has to say.
+pub fn read_with(path: &Path, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
+    let loaded = read(path, options)?;
+    for notice in &loaded.notices {
+        printer.message(format_args!("note: {notice}"));
+    }
+    Ok(loaded.dataset)
+}

@@ -1,0 +1,146 @@
+//! Values with a form of their own: seconds, formats, answers, axes of a sweep.
+
+use std::str::FromStr;
+
+use ldlf::Value;
+use ldlf::parameters::parse_value;
+
+/// A number of seconds above 0.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(seconds),
+        _ => Err("give a number of seconds above 0".into()),
+    }
+}
+
+/// A whole number from 1.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&count| count >= 1).ok_or_else(|| "give a whole number of at least 1".into())
+}
+
+/// A file format by its name.
+pub fn format(text: &str) -> Result<ldlf::read::Format, String> {
+    text.parse::<ldlf::read::Format>().map_err(|e| e.to_string())
+}
+
+/// The numbers that the labels stand for: `0..100`, or a list.
+pub fn label_values(text: &str) -> Result<Vec<f64>, String> {
+    let wrong = || "give a range such as 0..100 (both ends belong to it) or a list such as 1,2,5".to_string();
+    if let Some((first, last)) = text.split_once("..") {
+        let (first, last): (i64, i64) =
+            (first.trim().parse().map_err(|_| wrong())?, last.trim().parse().map_err(|_| wrong())?);
+        // A wild range must not fill the memory before anything is read.
+        if first >= last || last.saturating_sub(first) > 1_000_000 {
+            return Err(wrong());
+        }
+        return Ok((first..=last).map(|value| value as f64).collect());
+    }
+    text.split(',').map(|value| value.trim().parse::<f64>().map_err(|_| wrong())).collect()
+}
+
+/// Something to write about a predicted distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    /// The probability of every label.
+    Distribution,
+    /// The most probable label.
+    Mode,
+    /// The expected value.
+    Mean,
+    /// The value at which half of the probability is reached.
+    Median,
+    /// The value at which this share of the probability is reached.
+    Quantile(f64),
+    /// The central interval with this share of the probability.
+    Interval(f64),
+    /// The entropy in nats.
+    Entropy,
+}
+
+impl FromStr for Answer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let share = |text: &str| {
+            text.parse::<f64>()
+                .ok()
+                .filter(|share| (0.0..=1.0).contains(share))
+                .ok_or_else(|| format!("{text:?} is not a share from 0 to 1"))
+        };
+        match text.split_once('=') {
+            Some(("quantile", level)) => share(level).map(Answer::Quantile),
+            Some(("interval", level)) => share(level).map(Answer::Interval),
+            _ => {
+                match text {
+                    "distribution" => Ok(Answer::Distribution),
+                    "mode" => Ok(Answer::Mode),
+                    "mean" => Ok(Answer::Mean),
+                    "median" => Ok(Answer::Median),
+                    "entropy" => Ok(Answer::Entropy),
+                    _ => Err("write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy"
+                        .into()),
+                }
+            }
+        }
+    }
+}
+
+/// A parameter and the values that a sweep gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The parameter.
+    pub name: String,
+    /// Its values in order.
+    pub values: Vec<Value>,
+}
+
+impl FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, values))
+                if !name.is_empty() && values.split(',').all(|value| !value.trim().is_empty()) =>
+            {
+                let values = values.split(',').map(|value| parse_value(value.trim())).collect();
+                Ok(Axis { name: name.trim().to_string(), values })
+            }
+            _ => Err("give a parameter and its values, such as trees=1,2,5".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_values_are_a_range_with_both_ends_or_a_list() {
+        assert_eq!(label_values("3..5"), Ok(vec![3.0, 4.0, 5.0]));
+        assert_eq!(label_values("1, 2.5"), Ok(vec![1.0, 2.5]));
+        assert!(["5..3", "a..b", "1,x", "", "0..99999999999"].iter().all(|text| label_values(text).is_err()));
+    }
+
+    #[test]
+    fn answers_take_shares_from_0_to_1() {
+        assert_eq!("quantile=0.1".parse(), Ok(Answer::Quantile(0.1)));
+        assert!(
+            ["quantile=2", "quantile", "mode=1", "interval=x"]
+                .iter()
+                .all(|text| text.parse::<Answer>().is_err())
+        );
+    }
+
+    #[test]
+    fn an_axis_has_a_name_and_values() {
+        let axis: Axis = "trees=1,2".parse().unwrap();
+        assert_eq!((axis.name.as_str(), axis.values.len()), ("trees", 2));
+        assert!(["trees", "trees=", "=1", "trees=1,,2"].iter().all(|text| text.parse::<Axis>().is_err()));
+    }
+
+    #[test]
+    fn seconds_and_counts_start_above_nothing() {
+        assert!(seconds("0").is_err() && seconds("nan").is_err() && seconds("0.5") == Ok(0.5));
+        assert!(at_least_one("0").is_err() && at_least_one("1") == Ok(1));
+    }
+}

@@ -1,0 +1,44 @@
+//! One module a verb.
+
+mod completions;
+mod cv;
+mod datasets;
+mod demo;
+mod evaluate;
+mod generate;
+mod inspect;
+mod learners;
+mod predict;
+mod sweep;
+mod train;
+
+use ldlf::Result;
+
+use crate::args::Command;
+use crate::printer::Printer;
+
+/// How a command that did not fail ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All was done.
+    Done,
+    /// Ctrl-C ended it; what there was to keep was kept.
+    Interrupted,
+}
+
+/// Runs a verb.
+pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
+    match command {
+        Command::Train(args) => train::run(&args, printer),
+        Command::Predict(args) => predict::run(&args, printer),
+        Command::Evaluate(args) => evaluate::run(&args, printer),
+        Command::Cv(args) => cv::run(&args, printer),
+        Command::Sweep(args) => sweep::run(&args, printer),
+        Command::Learners(args) => learners::run(&args, printer),
+        Command::Datasets(args) => datasets::run(&args, printer),
+        Command::Generate(args) => generate::run(&args, printer),
+        Command::Inspect(args) => inspect::run(&args, printer),
+        Command::Demo(args) => demo::run(&args, printer),
+        Command::Completions(args) => completions::run(&args, printer),
+    }
+}

@@ -1,0 +1,234 @@
+//! `ldlf cv`: learners side by side, by cross-validation.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ldlf::evaluate::{Contender, CrossValidation, Plan, Protocol, cross_validate};
+use ldlf::folds::{self, Fold};
+use ldlf::journal::Journal;
+use ldlf::measures::{self, ORDERED};
+use ldlf::{Dataset, Error, FitContext, Fitted, Learner, Result, Settings, registry, results};
+
+use super::Ending;
+use super::evaluate::{direction, measures_title};
+use crate::args::{Cv, ProtocolName};
+use crate::contenders::share_out;
+use crate::inputs::{check_input, data_name};
+use crate::printer::{Printer, Table, counted};
+use crate::progress::{FoldWatcher, listen_for_ctrl_c};
+
+/// The measures of the paper's tables: the first of all measures.
+const IN_TABLE: usize = 6;
+
+/// Fits every learner on every fold and prints a table with means and standard deviations.
+pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
+    check_input(&args.data)?;
+    let cut = Cut::new(args)?;
+    if let Some(folder) = &args.results {
+        check_results_folder(folder, args.force)?;
+    }
+    let learners = share_out(&args.learner, args.preset.as_deref(), &args.set)?;
+    let name = data_name(&args.data);
+    let contenders = learners
+        .iter()
+        .map(|learner| contender(learner.build(&name)?, args.time_limit))
+        .collect::<Result<Vec<Contender>>>()?;
+    let data = args.options.read(&args.data, printer)?;
+    let folds = cut.folds(&data, args.compute.seed)?;
+    let journal = args.journal.as_ref().map(Journal::open).transpose()?;
+    let plan = Plan {
+        data: &data,
+        contenders: &contenders,
+        folds: &folds,
+        protocol: cut.protocol(),
+        seed: args.compute.seed,
+        threads: args.compute.threads,
+        journal: journal.as_ref(),
+    };
+    let evaluation = watched(&plan, args.journal.as_deref(), printer)?;
+    if let Some(folder) = &args.results {
+        results::save(folder, &evaluation, &data)?;
+        printer.message(format_args!("results: {}", folder.display()));
+    }
+    if args.json {
+        printer.json(&evaluation)?
+    } else {
+        printer.text(&shown(&evaluation, folds.len()))?
+    }
+    Ok(Ending::Done)
+}
+
+/// Runs a plan under a progress bar that hears Ctrl-C.
+pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Result<CrossValidation> {
+    let names = plan.contenders.iter().map(|contender| contender.learner.name().to_string()).collect();
+    let watcher = FoldWatcher::new(printer, names, plan.folds.len());
+    listen_for_ctrl_c();
+    let outcome = cross_validate(plan, &watcher);
+    watcher.finish();
+    if let (Err(Error::Interrupted), Some(path)) = (&outcome, journal) {
+        printer.message(format_args!(
+            "finished folds are kept in {}; the same command goes on from there",
+            path.display()
+        ));
+    }
+    outcome
+}
+
+/// How the rows are cut into folds.
+pub enum Cut<'a> {
+    /// By a seeded permutation.
+    Seeded(usize),
+    /// As a file says.
+    File(&'a Path),
+    /// As the data's own split says.
+    Split,
+    /// As the released experiment did.
+    Released,
+}
+
+impl<'a> Cut<'a> {
+    fn new(args: &'a Cv) -> Result<Self> {
+        let split = args.options.has_split();
+        if args.protocol == ProtocolName::Clean {
+            return Cut::clean(args.folds, args.fold_file.as_deref(), split);
+        }
+        let refuse = |what: &str| {
+            Err(Error::usage(format!(
+                "{what} does not go with --protocol released, which draws its own ten folds"
+            )))
+        };
+        match (&args.fold_file, split) {
+            (Some(_), _) => refuse("--fold-file"),
+            (_, true) => refuse("--split-column"),
+            _ if args.folds != 10 => refuse("--folds"),
+            _ => Ok(Cut::Released),
+        }
+    }
+
+    /// The folds of the clean protocol: a file or a split takes the place of the permutation.
+    pub fn clean(folds: usize, file: Option<&'a Path>, split: bool) -> Result<Self> {
+        match (file, split) {
+            (Some(_), true) => {
+                Err(Error::usage("--fold-file and --split-column both cut the rows; give one of them"))
+            }
+            (Some(file), false) => check_input(file).map(|()| Cut::File(file)),
+            (None, true) => Ok(Cut::Split),
+            (None, false) => Ok(Cut::Seeded(folds)),
+        }
+    }
+
+    /// Cuts the rows.
+    pub fn folds(&self, data: &Dataset, seed: u64) -> Result<Vec<Fold>> {
+        match self {
+            Cut::Seeded(count) => folds::seeded(data, *count, seed),
+            Cut::File(path) => folds::from_file(path, data),
+            Cut::Split => folds::by_split(data),
+            Cut::Released => folds::released(data.rows(), seed),
+        }
+    }
+
+    fn protocol(&self) -> Protocol {
+        if matches!(self, Cut::Released) { Protocol::Released } else { Protocol::Clean }
+    }
+}
+
+/// A learner that takes part, each of its fits limited in time if asked.
+pub fn contender(learner: Box<dyn Learner>, time_limit: Option<f64>) -> Result<Contender> {
+    let iterates = registry::find(learner.name())?.abilities.iterates;
+    let limit = time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let learner = match limit {
+        Some(limit) => Box::new(TimeLimited { learner, limit }),
+        None => learner,
+    };
+    Ok(Contender { learner, iterates })
+}
+
+/// A learner whose every fit has the same time.
+struct TimeLimited {
+    learner: Box<dyn Learner>,
+    limit: Duration,
+}
+
+impl Learner for TimeLimited {
+    fn name(&self) -> &'static str {
+        self.learner.name()
+    }
+
+    fn settings(&self) -> Settings {
+        self.learner.settings()
+    }
+
+    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        context.deadline = Instant::now().checked_add(self.limit);
+        self.learner.fit(data, context)
+    }
+}
+
+/// Refuses a folder with anything in it, unless `force`.
+pub fn check_results_folder(folder: &Path, force: bool) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::usage(format!("{} is a file where a folder is expected", folder.display())));
+    }
+    let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if occupied && !force {
+        return Err(Error::usage(format!("{} exists; choose another name or add --force", folder.display())));
+    }
+    Ok(())
+}
+
+/// The table: a learner a row, the paper's measures, and for ordered labels the errors of point answers.
+pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
+    let CrossValidation { dataset, rows, features, labels, protocol, seed, .. } = evaluation;
+    let sizes =
+        [counted(*rows, "row"), counted(*features, "feature"), counted(labels.len(), "label")].join(", ");
+    let fold_count = counted(folds, "fold");
+    let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
+    let paper: Vec<&str> = measures::all().iter().take(IN_TABLE).map(|measure| measure.name).collect();
+    text += &table(evaluation, &paper, folds).to_string();
+    let ordered = evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some());
+    if ordered {
+        text += &format!("\n{}", table(evaluation, &ORDERED, folds));
+    }
+    text.push('\n');
+    if folds > 1 {
+        text += "Mean ± standard deviation over the folds. ";
+    }
+    if evaluation.results.len() > 1 {
+        text += "* marks the best. ";
+    }
+    text += if ordered { "Fidelity, intersection and CS(5)" } else { "Fidelity and intersection" };
+    text += " should be high, the others low.\n";
+    if *protocol == Protocol::Released {
+        text += "Released protocol: rows are drawn with replacement, so that most test rows are also training rows, and the\n\
+                 iteration with the best test K-L is reported. It reproduces a published row; it does not say how well a\n\
+                 model does on new rows.\n";
+    }
+    text
+}
+
+fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
+    let heads = std::iter::once("learner").chain(names.iter().map(|name| measures_title(name)));
+    let mut table =
+        Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
+    for result in &evaluation.results {
+        let mut cells = vec![result.learner.clone()];
+        for name in names {
+            let Some(mean) = result.mean.get(name) else {
+                cells.push("- ".into());
+                continue;
+            };
+            let alone = evaluation.results.len() == 1;
+            let beaten = evaluation
+                .results
+                .iter()
+                .filter_map(|other| other.mean.get(name))
+                .any(|other| direction(name).prefers(other, mean));
+            let mark = if alone || beaten { ' ' } else { '*' };
+            let deviation = result.std.get(name).filter(|_| folds > 1);
+            let spread = deviation.map_or(String::new(), |std| format!("±{std:.4}"));
+            cells.push(format!("{mean:.4}{spread}{mark}"));
+        }
+        table.row(cells);
+    }
+    table
+}

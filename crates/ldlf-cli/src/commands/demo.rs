@@ -1,0 +1,112 @@
+//! `ldlf demo`: the main job on built-in data, within a minute.
+
+use std::path::{Path, PathBuf};
+
+use ldlf::evaluate::{Contender, Plan, Protocol};
+use ldlf::model_file::Overwrite;
+use ldlf::read::ReadOptions;
+use ldlf::{
+    Dataset, Error, FitContext, Learner, Result, Settings, Threads, TrainedModel, folds, generate, registry,
+    results,
+};
+
+use super::Ending;
+use super::cv::{check_results_folder, contender, shown, watched};
+use super::generate::{Layout, save};
+use crate::args::{Demo, read_with};
+use crate::printer::{Printer, number};
+use crate::progress::{TrainingWatcher, listen_for_ctrl_c};
+
+/// The size of the set: small enough for a minute, large enough for the learners to differ.
+const ROWS: usize = 2000;
+const VOTES: usize = 30;
+const FOLDS: usize = 3;
+/// What stands beside sldlf and the floor, the first that there is.
+const RIVALS: [&str; 2] = ["bfgs-ldl", "sndf-ldl"];
+
+/// Generates votes, trains, compares, and says where everything is.
+pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
+    check_results_folder(&args.out, args.force)?;
+    std::fs::create_dir_all(&args.out).map_err(|e| Error::io(&args.out, e))?;
+    let place = |name: &str| args.out.join(name);
+    let (votes, model, folder) = (place("votes.csv"), place("model.ldlf"), place("results"));
+
+    let data = make_votes(&votes, args.compute.seed, printer)?;
+    let learner = registry::build("sldlf", None, &data.name, &Settings::new())?;
+    let kl = train(learner.as_ref(), &data, &model, args, printer)?;
+
+    let rival = RIVALS.iter().find(|name| registry::find(name).is_ok());
+    let mut contenders: Vec<Contender> = Vec::new();
+    for name in std::iter::once(&"sldlf").chain(rival).chain([&"mean"]) {
+        contenders.push(contender(registry::build(name, None, &data.name, &Settings::new())?, None)?);
+    }
+    printer.message(format_args!("comparing {} learners on {FOLDS} folds", contenders.len()));
+    let folds = folds::seeded(&data, FOLDS, args.compute.seed)?;
+    let plan = Plan {
+        data: &data,
+        contenders: &contenders,
+        folds: &folds,
+        protocol: Protocol::Clean,
+        seed: args.compute.seed,
+        threads: args.compute.threads,
+        journal: None,
+    };
+    let evaluation = watched(&plan, None, printer)?;
+    results::save(&folder, &evaluation, &data)?;
+    let names: Vec<&str> = contenders.iter().map(|contender| contender.learner.name()).collect();
+    printer.text(&format!(
+        "{}\n{}",
+        shown(&evaluation, FOLDS),
+        ending(&[&votes, &model, &folder], number(kl), &names.join(","))
+    ))?;
+    Ok(Ending::Done)
+}
+
+/// Writes the votes and reads them back as any user's table is read.
+fn make_votes(path: &Path, seed: u64, printer: &Printer) -> Result<Dataset> {
+    let mut options = Settings::new();
+    options.set("votes", VOTES as u64);
+    let generated = generate::named("mixture", ROWS, seed, &options)?;
+    save(&generated, Some(VOTES), Layout::Delimited(b','), path, Overwrite::Yes)?;
+    let options = ReadOptions { labels: vec!["votes_*".into()], ..ReadOptions::default() };
+    read_with(path, &options, printer)
+}
+
+/// Trains on all rows, writes the model, and gives its K-L on the rows that it held back.
+fn train(
+    learner: &dyn Learner,
+    data: &Dataset,
+    path: &Path,
+    args: &Demo,
+    printer: &Printer,
+) -> Result<Option<f64>> {
+    printer.message(format_args!("training {} on {} rows", learner.name(), data.rows()));
+    let mut watcher = TrainingWatcher::new(printer, None, None);
+    listen_for_ctrl_c();
+    let threads = Threads::new(args.compute.threads)?;
+    let fitted =
+        TrainedModel::fit(learner, data, &mut FitContext::new(args.compute.seed, threads, &mut watcher));
+    watcher.finish();
+    let model = fitted?;
+    if crate::progress::interrupted() {
+        return Err(Error::Interrupted);
+    }
+    model.save(path, Overwrite::Yes)?;
+    Ok(model.summary.validation_kl)
+}
+
+fn ending([votes, model, folder]: &[&PathBuf; 3], kl: String, names: &str) -> String {
+    let (votes, model, folder) = (votes.display(), model.display(), folder.display());
+    format!(
+        "data     {votes}\n\
+         model    {model} (validation K-L {kl})\n\
+         results  {folder}\n\
+         \n\
+         Next:\n  \
+         ldlf predict {model} {votes} --write distribution,mode --out - | head -3\n  \
+         ldlf evaluate {model} {votes}\n  \
+         ldlf inspect {model}\n  \
+         ldlf cv {votes} --labels 'votes_*' --learner {names}\n  \
+         ldlf learners\n"
+    )
+}

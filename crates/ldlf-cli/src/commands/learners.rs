@@ -1,0 +1,90 @@
+//! `ldlf learners`: every learner with what it takes.
+
+use ldlf::{LearnerEntry, Result, registry};
+use serde_json::json;
+
+use super::Ending;
+use crate::args::Learners;
+use crate::printer::{Printer, Table, word};
+
+/// Lists all learners, or describes one.
+pub fn run(args: &Learners, printer: &Printer) -> Result<Ending> {
+    match &args.name {
+        Some(name) => {
+            let entry = registry::find(name)?;
+            if args.json { printer.json(&as_json(&entry))? } else { printer.text(&described(&entry))? }
+        }
+        None if args.json => printer.json(&registry::learners().iter().map(as_json).collect::<Vec<_>>())?,
+        None => printer.text(&listed())?,
+    }
+    Ok(Ending::Done)
+}
+
+fn listed() -> String {
+    let mut table = Table::new(["learner", "takes", "what it is"]).left_columns(3);
+    for entry in registry::learners() {
+        table.row([entry.name.to_string(), abilities(&entry), entry.summary.to_string()]);
+    }
+    format!("{table}\n`ldlf learners NAME` shows the parameters and presets of one.\n")
+}
+
+fn described(entry: &LearnerEntry) -> String {
+    let mut text = format!("{}: {}\n", entry.name, entry.summary);
+    if !entry.source.is_empty() {
+        text += &format!("source: {}\n", entry.source);
+    }
+    text += &format!("takes: {}\n", abilities(entry));
+    let parameters = (entry.parameters)();
+    if parameters.is_empty() {
+        text += "\nThere are no parameters to set.\n";
+    } else {
+        let mut table = Table::new(["parameter", "default", "allowed", "what it does"]).left_columns(4);
+        for parameter in &parameters {
+            let help = parameter.help.trim_end_matches('.').to_string();
+            table.row([parameter.name.to_string(), word(&parameter.default), parameter.allowed(), help]);
+        }
+        text += &format!("\n{table}");
+    }
+    for preset in (entry.presets)() {
+        text += &format!("\npreset {}: {}\n", preset.name, preset.help);
+        let settings: Vec<String> =
+            preset.settings.0.iter().map(|(name, value)| format!("{name}={}", word(value))).collect();
+        text += &format!("  {}\n", settings.join(" "));
+        for (dataset, over) in &preset.on_dataset {
+            let over: Vec<String> = over.0.iter().map(|(n, v)| format!("{n}={}", word(v))).collect();
+            text += &format!("  on {dataset}: {}\n", over.join(" "));
+        }
+    }
+    text
+}
+
+fn abilities(entry: &LearnerEntry) -> String {
+    let abilities = &entry.abilities;
+    let words = [
+        (abilities.sparse, "sparse rows"),
+        (abilities.weights, "weights"),
+        (abilities.ordered, "ordered labels only"),
+        (abilities.iterates, "early end"),
+    ];
+    let has: Vec<&str> = words.iter().filter(|(has, _)| *has).map(|(_, word)| *word).collect();
+    if has.is_empty() { "dense rows".into() } else { has.join(", ") }
+}
+
+fn as_json(entry: &LearnerEntry) -> serde_json::Value {
+    let parameters: Vec<serde_json::Value> = (entry.parameters)()
+        .iter()
+        .map(|parameter| {
+            let mut object = json!(parameter);
+            object["allowed"] = parameter.allowed().into();
+            object
+        })
+        .collect();
+    json!({
+        "name": entry.name,
+        "summary": entry.summary,
+        "source": entry.source,
+        "abilities": entry.abilities,
+        "parameters": parameters,
+        "presets": (entry.presets)(),
+    })
+}

@@ -1,0 +1,153 @@
+//! `ldlf sweep`: a learner over values of its parameters.
+
+use std::path::Path;
+
+use ldlf::evaluate::{Contender, CrossValidation, LearnerResult, Plan, Protocol};
+use ldlf::journal::Journal;
+use ldlf::model_file::{Overwrite, write_atomically};
+use ldlf::{Error, Result, Settings, Value};
+use serde_json::json;
+
+use super::Ending;
+use super::cv::{Cut, contender, watched};
+use crate::args::{Axis, Sweep};
+use crate::contenders::share_out;
+use crate::inputs::{check_destination, check_input, data_name, is_standard};
+use crate::prediction_table::as_io;
+use crate::printer::{Printer, Table, word};
+
+/// Cross-validates every combination of values and prints a curve of K-L.
+pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
+    check_input(&args.data)?;
+    let cut = Cut::clean(args.folds, args.fold_file.as_deref(), args.options.has_split())?;
+    let overwrite = match &args.out {
+        Some(path) if is_standard(path) => {
+            return Err(Error::usage("--out names a file; the table on standard output needs no --out"));
+        }
+        Some(path) => check_destination(path, args.force)?,
+        None => Overwrite::No,
+    };
+    let combinations = grid(&args.over)?;
+    let name = data_name(&args.data);
+    let base = &share_out(std::slice::from_ref(&args.learner), args.preset.as_deref(), &args.set)?[0];
+    let build = |over: &Settings| {
+        let settings = base.settings.clone().overridden_by(over);
+        contender(ldlf::registry::build(&base.name, base.preset.as_deref(), &name, &settings)?, None)
+    };
+    // All combinations are checked before the first one is fitted.
+    let contenders: Vec<Contender> = combinations.iter().map(build).collect::<Result<_>>()?;
+    let data = args.options.read(&args.data, printer)?;
+    let folds = cut.folds(&data, args.compute.seed)?;
+    let journal = args.journal.as_ref().map(Journal::open).transpose()?;
+    let plan = Plan {
+        data: &data,
+        contenders: &contenders,
+        folds: &folds,
+        protocol: Protocol::Clean,
+        seed: args.compute.seed,
+        threads: args.compute.threads,
+        journal: journal.as_ref(),
+    };
+    let evaluation = watched(&plan, args.journal.as_deref(), printer)?;
+    let names: Vec<&str> = args.over.iter().map(|axis| axis.name.as_str()).collect();
+    if let Some(path) = &args.out {
+        write_csv(path, overwrite, &names, &evaluation)?;
+        printer.message(format_args!("results: {}", path.display()));
+    }
+    if args.json {
+        let mut object = json!(evaluation);
+        object["over"] = json!(names);
+        printer.json(&object)?;
+    } else {
+        printer.text(&shown(&names, &evaluation).to_string())?;
+    }
+    Ok(Ending::Done)
+}
+
+/// Every combination of the axes' values, the last axis running fastest.
+fn grid(axes: &[Axis]) -> Result<Vec<Settings>> {
+    let mut combinations = vec![Settings::new()];
+    for (number, axis) in axes.iter().enumerate() {
+        if axes[..number].iter().any(|earlier| earlier.name == axis.name) {
+            return Err(Error::usage(format!(
+                "--over names {} twice; give all its values at once",
+                axis.name
+            )));
+        }
+        combinations = combinations
+            .iter()
+            .flat_map(|settings| {
+                axis.values.iter().map(|value| {
+                    let mut settings = settings.clone();
+                    settings.set(&axis.name, value.clone());
+                    settings
+                })
+            })
+            .collect();
+    }
+    Ok(combinations)
+}
+
+/// The values of the swept parameters in a result.
+fn values<'a>(names: &'a [&str], result: &'a LearnerResult) -> impl Iterator<Item = String> + 'a {
+    names.iter().map(|name| word(result.parameters.get(name).unwrap_or(&Value::Null)))
+}
+
+fn shown(names: &[&str], evaluation: &CrossValidation) -> Table {
+    let mut table = Table::new(names.iter().copied().chain(["K-L "])).left_columns(0);
+    let kl = |result: &LearnerResult| result.mean.get("kl");
+    let best = evaluation.results.iter().filter_map(kl).min_by(f64::total_cmp);
+    for result in &evaluation.results {
+        let cell = match (kl(result), result.std.get("kl")) {
+            (Some(mean), Some(std)) => {
+                let spread = if result.folds.len() > 1 { format!("±{std:.4}") } else { String::new() };
+                format!("{mean:.4}{spread}{}", if Some(mean) == best { '*' } else { ' ' })
+            }
+            _ => "- ".into(),
+        };
+        table.row(values(names, result).chain([cell]));
+    }
+    table
+}
+
+fn write_csv(path: &Path, overwrite: Overwrite, names: &[&str], evaluation: &CrossValidation) -> Result<()> {
+    write_atomically(path, overwrite, |out| {
+        let mut writer = csv::Writer::from_writer(out);
+        for (number, result) in evaluation.results.iter().enumerate() {
+            let statistics = [("mean", &result.mean), ("std", &result.std)];
+            if number == 0 {
+                let measures = statistics
+                    .iter()
+                    .flat_map(|(kind, of)| of.iter().map(move |(name, _)| format!("{name}_{kind}")));
+                writer
+                    .write_record(names.iter().map(|name| name.to_string()).chain(measures))
+                    .map_err(as_io)?;
+            }
+            let numbers = statistics
+                .iter()
+                .flat_map(|(_, of)| of.iter())
+                .map(|(_, value)| value.map_or(String::new(), |value| value.to_string()));
+            writer.write_record(values(names, result).chain(numbers)).map_err(as_io)?;
+        }
+        writer.flush()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_holds_every_combination() {
+        let axes: Vec<Axis> = ["a=1,2", "b=3,4"].iter().map(|text| text.parse().unwrap()).collect();
+        let grid = grid(&axes).unwrap();
+        let expected = [["a=1", "b=3"], ["a=1", "b=4"], ["a=2", "b=3"], ["a=2", "b=4"]];
+        assert_eq!(grid, expected.map(|pairs| Settings::parse(pairs).unwrap()));
+    }
+
+    #[test]
+    fn an_axis_named_twice_is_refused() {
+        let axes: Vec<Axis> = ["a=1", "a=2"].iter().map(|text| text.parse().unwrap()).collect();
+        assert!(grid(&axes).is_err());
+    }
+}

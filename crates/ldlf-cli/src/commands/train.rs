@@ -1,0 +1,161 @@
+//! `ldlf train`: from a table to a model file.
+
+use std::time::{Duration, Instant};
+
+use ldlf::learner::Summary;
+use ldlf::model_file::{Array, Parts};
+use ldlf::{Dataset, Error, FitContext, Result, StopReason, Threads, TrainedModel, folds};
+use serde_json::json;
+
+use super::Ending;
+use crate::args::Train;
+use crate::contenders::share_out;
+use crate::inputs::{check_destination, check_input, data_name, is_standard};
+use crate::printer::{Printer, Table, counted, number};
+use crate::progress::{Checkpoints, Run, TrainingWatcher, interrupted, listen_for_ctrl_c};
+
+/// Fits a learner and writes its model, also when Ctrl-C, a time limit or `--stop-after` ends it early.
+pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
+    check_input(&args.data)?;
+    if is_standard(&args.out) {
+        return Err(Error::usage("a model is not written to standard output; name a file with --out"));
+    }
+    let overwrite = check_destination(&args.out, args.force)?;
+    if let Some(path) = &args.checkpoint {
+        check_destination(path, true)?;
+    }
+    let preset = args.preset.as_deref();
+    let contenders = share_out(std::slice::from_ref(&args.learner), preset, &args.set)?;
+    let learner = contenders[0].build(&data_name(&args.data))?;
+    let run = || Run {
+        learner: learner.name().to_string(),
+        parameters: learner.settings(),
+        seed: args.compute.seed,
+    };
+    let resume = match &args.resume {
+        Some(path) => {
+            check_input(path)?;
+            Some(run().resume(path)?)
+        }
+        None => None,
+    };
+    let threads = Threads::new(args.compute.threads)?;
+    let mut data = args.options.read(&args.data, printer)?;
+    if args.options.has_split() {
+        data = data.select(&folds::by_split(&data)?[0].training);
+    }
+
+    let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {
+        path: path.clone(),
+        every: args.checkpoint_every,
+        run: run(),
+    });
+    let mut watcher = TrainingWatcher::new(printer, checkpoints, args.stop_after);
+    listen_for_ctrl_c();
+    let started = Instant::now();
+    let fitted = {
+        let mut context = FitContext::new(args.compute.seed, threads, &mut watcher);
+        context.resume = resume;
+        context.deadline =
+            args.time_limit.and_then(|limit| started.checked_add(Duration::try_from_secs_f64(limit).ok()?));
+        TrainedModel::fit(learner.as_ref(), &data, &mut context)
+    };
+    watcher.finish();
+    let failure = watcher.failure.take();
+    if let Some(refused @ Error::Usage(_)) = failure {
+        return Err(refused);
+    }
+    let model = fitted?;
+    let parts = model.to_parts();
+    refuse_what_cannot_be_loaded(&model.learner, &parts)?;
+    parts.write(&args.out, overwrite)?;
+
+    if let Some(failure) = failure {
+        printer.message(format_args!("the model so far is in {}", args.out.display()));
+        return Err(failure);
+    }
+    match &args.checkpoint {
+        Some(path) if watcher.wrote_checkpoint => {
+            printer.message(format_args!("checkpoint: {}", path.display()))
+        }
+        Some(_) => printer
+            .message(format_args!("note: {} does not iterate: no checkpoint was written", model.learner)),
+        None => {}
+    }
+    let stopped_by_hand =
+        model.summary.stopped == StopReason::Interrupted && !watcher.reached_stop && interrupted();
+    if stopped_by_hand {
+        printer.message(format_args!(
+            "interrupted after {}; the best model so far is in {}",
+            counted(model.summary.iterations, "iteration"),
+            args.out.display()
+        ));
+    }
+    report(args, printer, &data, &model, started.elapsed())?;
+    Ok(if stopped_by_hand { Ending::Interrupted } else { Ending::Done })
+}
+
+fn report(
+    args: &Train,
+    printer: &Printer,
+    data: &Dataset,
+    model: &TrainedModel,
+    took: Duration,
+) -> Result<()> {
+    let Summary { iterations, stopped, best_iteration, loss, validation_kl } = &model.summary;
+    if args.json {
+        return printer.json(&json!({
+            "learner": model.learner,
+            "parameters": model.parameters,
+            "dataset": data.name,
+            "rows": data.rows(),
+            "features": data.features.cols(),
+            "labels": data.labels(),
+            "seed": args.compute.seed,
+            "iterations": iterations,
+            "stopped": stopped,
+            "best_iteration": best_iteration,
+            "loss": loss,
+            "validation_kl": validation_kl,
+            "seconds": took.as_secs_f64(),
+            "model": args.out.display().to_string(),
+        }));
+    }
+    let mut table = Table::of_facts();
+    table.fact("learner", &model.learner);
+    table.fact("data", described(data));
+    let best = best_iteration.map_or(String::new(), |best| format!(", kept that of iteration {best}"));
+    if *iterations > 0 {
+        table.fact("iterations", format!("{iterations}{best}"));
+    }
+    table.fact("stopped", why(*stopped));
+    if loss.is_some() {
+        table.fact("loss", number(*loss));
+    }
+    if validation_kl.is_some() {
+        table.fact("validation K-L", number(*validation_kl));
+    }
+    table.fact("model", args.out.display());
+    printer.text(&table.to_string())
+}
+
+/// `votes, 200 rows, 3 features, 1 label`.
+pub fn described(data: &Dataset) -> String {
+    let sizes = [
+        counted(data.rows(), "row"),
+        counted(data.features.cols(), "feature"),
+        counted(data.labels(), "label"),
+    ];
+    format!("{}, {}", data.name, sizes.join(", "))
+}
+
+/// Why a fit ended, in words.
+pub fn why(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Finished => "all was done",
+        StopReason::EarlyStopping => "the validation rows stopped improving",
+        StopReason::Converged => "the loss hardly changed any more",
+        StopReason::TimeLimit => "the time limit was reached",
+        StopReason::Interrupted => "it was asked to stop",
+    }
+}

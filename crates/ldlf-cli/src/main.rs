@@ -1,0 +1,53 @@
+//! The `ldlf` command: train, predict, evaluate and compare learners of label distributions.
+//!
+//! A thin binary: [`args`] says what can be asked, `commands/<verb>.rs` asks the library, [`printer`] shows the answer.
+
+mod args;
+mod commands;
+mod contenders;
+mod inputs;
+mod prediction_table;
+mod printer;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use ldlf::Error;
+
+use crate::args::Cli;
+use crate::commands::Ending;
+use crate::printer::{Printer, STDOUT};
+
+/// The exit code of a run that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    if std::env::args_os().len() == 1 {
+        return finish(
+            Printer::new(false).text(&Cli::command().render_help().to_string()).map(|()| Ending::Done),
+        );
+    }
+    let cli = Cli::parse();
+    let printer = Printer::new(cli.quiet);
+    finish(commands::run(cli.command, &printer))
+}
+
+/// Turns the outcome into an exit code; an error is one line on stderr.
+fn finish(outcome: ldlf::Result<Ending>) -> ExitCode {
+    match outcome {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Interrupted) => ExitCode::from(INTERRUPTED),
+        // The reader of the pipe has seen enough (`ldlf learners | head -3`): not an error.
+        Err(Error::Io { path, source })
+            if source.kind() == std::io::ErrorKind::BrokenPipe && path.as_os_str() == STDOUT =>
+        {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            // Not eprintln: a closed stderr must not turn an error into a panic.
+            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("error: {error}\n"));
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

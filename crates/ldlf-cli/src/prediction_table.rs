@@ -1,0 +1,80 @@
+//! The table that `predict` writes: which columns, and one writer a format.
+
+mod answers;
+mod delimited;
+mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use ldlf::{Error, Matrix, Result};
+
+pub use answers::Answers;
+pub use delimited::{as_io, delimited};
+
+/// Some columns of a block of rows.
+pub enum Column<'a> {
+    /// `[rows, labels]` with a name a label.
+    Distribution(&'a [String], &'a Matrix<f32>),
+    /// A number a row.
+    Numbers(&'a str, Vec<f64>),
+    /// A label a row: the names of all labels, and which one.
+    Labels(&'a str, &'a [String], Vec<usize>),
+}
+
+/// Takes blocks of rows that all have the same columns.
+pub trait TableWriter {
+    /// Adds rows; the first block also brings the heads.
+    fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()>;
+
+    /// Writes what has to stand at the end.
+    fn finish(self: Box<Self>) -> std::io::Result<()>;
+}
+
+/// The format of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// Apache Parquet.
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// A zip archive of NumPy arrays.
+    Npz,
+}
+
+impl Kind {
+    /// The format that the extension of an output tells.
+    pub fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|text| text.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("csv") => Ok(Kind::Csv),
+            Some("tsv") => Ok(Kind::Tsv),
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Ok(Kind::Parquet),
+            Some("npz") => Ok(Kind::Npz),
+            _ => Err(Error::usage(format!(
+                "{}: predictions are written as .csv, .tsv, .parquet or .npz; choose one of these",
+                path.display()
+            ))),
+        }
+    }
+
+    /// A writer of this format.
+    pub fn writer<'w, W: Write + Seek + Send + 'w>(
+        self,
+        out: W,
+    ) -> std::io::Result<Box<dyn TableWriter + 'w>> {
+        Ok(match self {
+            Kind::Csv => delimited(out, b','),
+            Kind::Tsv => delimited(out, b'\t'),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet => parquet::parquet(out),
+            Kind::Npz => npz::npz(out),
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Comma- and tab-separated tables.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use super::{Column, TableWriter};
+
+/// What the system said, out of what the csv writer made of it: a full disk and a closed pipe must be told apart.
+pub fn as_io(error: csv::Error) -> std::io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }
+}
+
+/// A writer of values separated by `delimiter`.
+pub fn delimited<'w>(out: impl Write + 'w, delimiter: u8) -> Box<dyn TableWriter + 'w> {
+    let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    Box::new(Delimited { writer, has_heads: false, cell: String::new() })
+}
+
+struct Delimited<W: Write> {
+    writer: csv::Writer<W>,
+    has_heads: bool,
+    /// Reused from cell to cell.
+    cell: String,
+}
+
+impl<W: Write> Delimited<W> {
+    /// Writes a number with as many digits as it takes to read the same number back.
+    fn number(&mut self, number: impl std::fmt::Debug) -> csv::Result<()> {
+        self.cell.clear();
+        write!(self.cell, "{number:?}").expect("a string takes everything");
+        let whole = self.cell.strip_suffix(".0").unwrap_or(&self.cell);
+        self.writer.write_field(whole)
+    }
+
+    fn heads(&mut self, columns: &[Column<'_>]) -> csv::Result<()> {
+        for column in columns {
+            match column {
+                Column::Distribution(names, _) => {
+                    names.iter().try_for_each(|name| self.writer.write_field(name))?;
+                }
+                Column::Numbers(name, _) | Column::Labels(name, ..) => self.writer.write_field(name)?,
+            }
+        }
+        self.writer.write_record(None::<&[u8]>)
+    }
+
+    fn rows(&mut self, columns: &[Column<'_>]) -> csv::Result<()> {
+        if !self.has_heads {
+            self.heads(columns)?;
+            self.has_heads = true;
+        }
+        let rows = columns.first().map_or(0, Column::rows);
+        for row in 0..rows {
+            for column in columns {
+                match column {
+                    Column::Distribution(_, rows) => {
+                        rows.row(row).iter().try_for_each(|&p| self.number(p))?
+                    }
+                    Column::Numbers(_, numbers) => self.number(numbers[row])?,
+                    Column::Labels(_, names, labels) => self.writer.write_field(&names[labels[row]])?,
+                }
+            }
+            self.writer.write_record(None::<&[u8]>)?;
+        }
+        Ok(())
+    }
+}
+
+impl Column<'_> {
+    /// The number of rows.
+    fn rows(&self) -> usize {
+        match self {
+            Column::Distribution(_, rows) => rows.rows(),
+            Column::Numbers(_, numbers) => numbers.len(),
+            Column::Labels(_, _, labels) => labels.len(),
+        }
+    }
+}
+
+impl<W: Write> TableWriter for Delimited<W> {
+    fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
+        self.rows(columns).map_err(as_io)
+    }
+
+    fn finish(mut self: Box<Self>) -> std::io::Result<()> {
+        self.writer.flush()
+    }
+}

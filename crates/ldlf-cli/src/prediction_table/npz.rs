@@ -1,0 +1,103 @@
+//! NumPy archives: an array a column, the distribution as one matrix.
+//!
+//! An array's shape stands before its numbers, and the number of rows is known only at the end: numbers wait in a
+//! temporary file, not in memory.
+
+use std::fs::File;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+
+use zip::write::SimpleFileOptions;
+
+use super::{Column, TableWriter};
+
+/// A writer of NumPy archives.
+pub fn npz<'w>(out: impl Write + Seek + 'w) -> Box<dyn TableWriter + 'w> {
+    Box::new(Npz { out, arrays: Vec::new(), rows: 0 })
+}
+
+struct Npz<W: Write + Seek> {
+    out: W,
+    arrays: Vec<Spool>,
+    rows: usize,
+}
+
+/// An array on its way.
+struct Spool {
+    name: String,
+    /// NumPy's name of the type of the numbers.
+    kind: &'static str,
+    /// Numbers a row, for a matrix.
+    width: Option<usize>,
+    numbers: BufWriter<File>,
+}
+
+impl<W: Write + Seek> TableWriter for Npz<W> {
+    fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
+        if self.arrays.is_empty() {
+            self.arrays = columns.iter().map(Spool::new).collect::<std::io::Result<_>>()?;
+        }
+        for (spool, column) in self.arrays.iter_mut().zip(columns) {
+            spool.push(column)?;
+        }
+        self.rows += match columns.first() {
+            Some(Column::Distribution(_, rows)) => rows.rows(),
+            Some(Column::Numbers(_, numbers)) => numbers.len(),
+            Some(Column::Labels(_, _, labels)) => labels.len(),
+            None => 0,
+        };
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> std::io::Result<()> {
+        let mut archive = zip::ZipWriter::new(self.out);
+        let options =
+            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
+        for spool in self.arrays {
+            archive.start_file(format!("{}.npy", spool.name), options)?;
+            archive.write_all(&header(spool.kind, self.rows, spool.width))?;
+            let mut numbers = spool.numbers.into_inner().map_err(|e| e.into_error())?;
+            numbers.seek(SeekFrom::Start(0))?;
+            std::io::copy(&mut numbers, &mut archive)?;
+        }
+        archive.finish()?.flush()
+    }
+}
+
+impl Spool {
+    fn new(column: &Column<'_>) -> std::io::Result<Self> {
+        let (name, kind, width) = match column {
+            Column::Distribution(names, _) => ("distribution", "<f4", Some(names.len())),
+            Column::Numbers(name, _) => (*name, "<f8", None),
+            // NumPy's text has a fixed length: the number of the label is plainer.
+            Column::Labels(name, ..) => (*name, "<i8", None),
+        };
+        let numbers = BufWriter::new(tempfile::tempfile()?);
+        Ok(Spool { name: name.to_string(), kind, width, numbers })
+    }
+
+    fn push(&mut self, column: &Column<'_>) -> std::io::Result<()> {
+        let out = &mut self.numbers;
+        match column {
+            Column::Distribution(_, rows) => {
+                rows.as_slice().iter().try_for_each(|p| out.write_all(&p.to_le_bytes()))
+            }
+            Column::Numbers(_, numbers) => numbers.iter().try_for_each(|v| out.write_all(&v.to_le_bytes())),
+            Column::Labels(_, _, labels) => {
+                labels.iter().try_for_each(|&label| out.write_all(&(label as i64).to_le_bytes()))
+            }
+        }
+    }
+}
+
+/// The head of a `.npy` file, version 1.0: filled with spaces up to a multiple of 64 bytes.
+fn header(kind: &str, rows: usize, width: Option<usize>) -> Vec<u8> {
+    let shape = width.map_or(format!("({rows},)"), |width| format!("({rows}, {width})"));
+    let mut dictionary = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    let length = (10 + dictionary.len() + 1).next_multiple_of(64) - 10;
+    dictionary += &" ".repeat(length - dictionary.len() - 1);
+    dictionary.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((length as u16).to_le_bytes());
+    bytes.extend(dictionary.as_bytes());
+    bytes
+}

@@ -1,0 +1,297 @@
+//! What happens while a fit runs: a bar with the time left, checkpoints, Ctrl-C.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ldlf::evaluate::{FoldResult, JobId, Watcher};
+use ldlf::model_file::{Overwrite, Parts};
+use ldlf::{Error, FitEvent, InProgress, Observer, Result, Settings, StopReason};
+use serde::{Deserialize, Serialize};
+
+use crate::printer::Printer;
+
+/// How often Ctrl-C was pressed.
+static PRESSED: AtomicUsize = AtomicUsize::new(0);
+
+/// How long a log stays silent: stderr that is not a terminal gets a line this often.
+const LOG_EVERY: Duration = Duration::from_secs(10);
+
+/// How often the words beside a bar change.
+const DRAW_EVERY: Duration = Duration::from_millis(120);
+
+/// A step is drawn in this many parts: long fits move the bar before they are done.
+const PARTS: u64 = 1000;
+
+/// From now on the first Ctrl-C only raises a flag; the second ends the process at once.
+pub fn listen_for_ctrl_c() {
+    let handler = || {
+        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(i32::from(crate::INTERRUPTED));
+        }
+        let _ = writeln!(std::io::stderr(), "\nstopping; press Ctrl-C again to stop at once");
+    };
+    // Without a handler Ctrl-C ends the process: a fair fallback.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn interrupted() -> bool {
+    PRESSED.load(Ordering::SeqCst) > 0
+}
+
+/// A bar on a terminal, a line now and then in a log, nothing when quiet.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    log: bool,
+    /// When something was last said; a log starts with a pause, a bar at once.
+    last_words: Option<Instant>,
+    noun: &'static str,
+}
+
+impl Progress {
+    /// Progress in steps called `noun` ("iteration", "fit"); the bar appears with the first step.
+    pub fn new(printer: &Printer, noun: &'static str) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = (!printer.is_quiet() && terminal).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
+            let style = ProgressStyle::with_template("{bar:30} {msg} [{elapsed}, {eta} left]")
+                .expect("the template is well formed");
+            bar.with_style(style)
+        });
+        let last_words = (!terminal).then(Instant::now);
+        Progress { bar, log: !printer.is_quiet() && !terminal, last_words, noun }
+    }
+
+    /// `done` of `total` steps are done, and `begun` more in parts; `details` says how it stands.
+    pub fn step(&mut self, done: usize, begun: f64, total: usize, details: impl FnOnce() -> String) {
+        let every = if self.bar.is_some() { DRAW_EVERY } else { LOG_EVERY };
+        let due = self.last_words.is_none_or(|last| last.elapsed() >= every);
+        if let Some(bar) = &self.bar {
+            bar.set_length((total as u64).saturating_mul(PARTS));
+            bar.set_position((done as u64).saturating_mul(PARTS) + (begun * PARTS as f64) as u64);
+            // Words change far more often than the bar is drawn, and making them is not free.
+            if due {
+                bar.set_message(format!("{} {done}/{total} {}", self.noun, details()));
+                self.last_words = Some(Instant::now());
+            }
+        } else if self.log && due {
+            let _ = writeln!(std::io::stderr(), "{} {done} of {total} {}", self.noun, details());
+            self.last_words = Some(Instant::now());
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// What a checkpoint says about the run that wrote it, beside what the learner keeps.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The learner's name.
+    pub learner: String,
+    /// Its parameters.
+    pub parameters: Settings,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// The name of [`Run`] among a checkpoint's details.
+const RUN: &str = "run";
+
+impl Run {
+    /// Reads a checkpoint and refuses it when it comes from another run than this.
+    pub fn resume(&self, path: &Path) -> Result<Parts> {
+        let mut parts = Parts::read(path)?;
+        let refuse = |why: String| Error::usage(format!("{}: {why}", path.display()));
+        if !parts.details.contains_key(RUN) {
+            return Err(Error::model_file(format!("{}: is not a checkpoint", path.display())));
+        }
+        let run: Run = parts.detail(RUN)?;
+        parts.details.remove(RUN);
+        if run.learner != self.learner {
+            return Err(refuse(format!("the checkpoint is of {}, not of {}", run.learner, self.learner)));
+        }
+        if run.seed != self.seed {
+            return Err(refuse(format!("the checkpoint has seed {}, this run {}", run.seed, self.seed)));
+        }
+        for (name, value) in &self.parameters.0 {
+            if run.parameters.get(name) != Some(value) {
+                let was = run.parameters.get(name).map_or("nothing".into(), crate::printer::word);
+                return Err(refuse(format!(
+                    "{name} is {} here but {was} in the checkpoint; resume with the parameters it was started with",
+                    crate::printer::word(value)
+                )));
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Where and how often to write checkpoints.
+pub struct Checkpoints {
+    /// The file; each checkpoint replaces the one before.
+    pub path: PathBuf,
+    /// Iterations between two.
+    pub every: usize,
+    /// What to write beside the learner's state.
+    pub run: Run,
+}
+
+/// Watches one training.
+pub struct TrainingWatcher {
+    progress: Progress,
+    checkpoints: Option<Checkpoints>,
+    stop_after: Option<usize>,
+    validation_kl: Option<f64>,
+    /// What went wrong with a checkpoint; the fit ends then.
+    pub failure: Option<Error>,
+    /// Whether `--stop-after` ended the fit.
+    pub reached_stop: bool,
+    /// Whether a checkpoint was written.
+    pub wrote_checkpoint: bool,
+}
+
+impl TrainingWatcher {
+    /// Shows progress, writes checkpoints and stops after an iteration, as asked.
+    pub fn new(printer: &Printer, checkpoints: Option<Checkpoints>, stop_after: Option<usize>) -> Self {
+        TrainingWatcher {
+            progress: Progress::new(printer, "iteration"),
+            checkpoints,
+            stop_after,
+            validation_kl: None,
+            failure: None,
+            reached_stop: false,
+            wrote_checkpoint: false,
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.progress.finish();
+    }
+
+    fn write_checkpoint(&mut self, state: &dyn InProgress) -> Result<()> {
+        let Some(checkpoints) = &self.checkpoints else { return Ok(()) };
+        let Some(mut parts) = state.checkpoint() else {
+            return Err(Error::usage(format!(
+                "{} cannot be resumed, so it writes no checkpoints; leave out --checkpoint",
+                checkpoints.run.learner
+            )));
+        };
+        parts.put_detail(RUN, &checkpoints.run);
+        parts.write(&checkpoints.path, Overwrite::Yes)?;
+        self.wrote_checkpoint = true;
+        Ok(())
+    }
+}
+
+impl Observer for TrainingWatcher {
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        let (iteration, total, loss) = match *event {
+            FitEvent::Validation { kl, .. } => {
+                self.validation_kl = Some(kl);
+                return ControlFlow::Continue(());
+            }
+            FitEvent::LeafUpdate { .. } => return ControlFlow::Continue(()),
+            FitEvent::Iteration { iteration, total, loss } => (iteration, total, loss),
+        };
+        let validation = self.validation_kl;
+        self.progress.step(iteration, 0.0, total, || {
+            let loss = loss.map_or(String::new(), |loss| format!("loss {loss:.4}"));
+            let kl = validation.map_or(String::new(), |kl| format!(" validation K-L {kl:.4}"));
+            loss + &kl
+        });
+        let stop = interrupted();
+        let reached = self.stop_after.is_some_and(|last| iteration >= last);
+        // The first iteration shows whether checkpoints can be written at all, before anything is lost.
+        let due = self
+            .checkpoints
+            .as_ref()
+            .is_some_and(|c| !self.wrote_checkpoint || iteration.is_multiple_of(c.every));
+        if (stop || reached || due)
+            && let Err(error) = self.write_checkpoint(state)
+        {
+            self.failure = Some(error);
+            return ControlFlow::Break(StopReason::Interrupted);
+        }
+        self.reached_stop = reached && !stop;
+        if stop || reached { ControlFlow::Break(StopReason::Interrupted) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Watches the fits of an evaluation, which run on several threads.
+pub struct FoldWatcher {
+    names: Vec<String>,
+    total: usize,
+    state: Mutex<Standing>,
+}
+
+/// How an evaluation stands.
+struct Standing {
+    progress: Progress,
+    done: usize,
+    /// The share that is done of every fit that is at work.
+    begun: BTreeMap<JobId, f64>,
+}
+
+impl FoldWatcher {
+    /// Counts the fits of `names` on `folds` folds each.
+    pub fn new(printer: &Printer, names: Vec<String>, folds: usize) -> Self {
+        let total = names.len() * folds;
+        let standing = Standing { progress: Progress::new(printer, "fit"), done: 0, begun: BTreeMap::new() };
+        FoldWatcher { names, total, state: Mutex::new(standing) }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.standing().progress.finish();
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn show(&self, standing: &mut Standing, job: JobId, words: impl FnOnce() -> String) {
+        let Standing { progress, done, begun } = standing;
+        let name = self.names.get(job.learner).map_or("", String::as_str);
+        let details = || format!("{name} fold {}{}", job.fold, words());
+        progress.step(*done, begun.values().sum(), self.total, details);
+    }
+}
+
+impl Watcher for FoldWatcher {
+    fn event(&self, job: JobId, event: &FitEvent) -> ControlFlow<()> {
+        if interrupted() {
+            return ControlFlow::Break(());
+        }
+        // A fit must not wait for another one that is just being shown.
+        if let FitEvent::Iteration { iteration, total, .. } = *event
+            && let Ok(mut standing) = self.state.try_lock()
+        {
+            standing.begun.insert(job, iteration as f64 / total.max(1) as f64);
+            self.show(&mut standing, job, || format!(" iteration {iteration}/{total}"));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn finished(&self, job: JobId, _: &FoldResult) {
+        let mut standing = self.standing();
+        standing.done += 1;
+        standing.begun.remove(&job);
+        self.show(&mut standing, job, || " done".into());
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupted()
+    }
+}

@@ -1,0 +1,12 @@
+//! The `ldlf` command as a user meets it: real processes in a folder of their own, with stdout, stderr and exit code.
+//!
+//! Snapshots stand beside the calls; `SNAPSHOTS=overwrite cargo test -p ldlf-cli --test cli` rewrites them. Digits that a
+//! trained forest gives may differ between processors, so that they are left open with `[..]`.
+
+mod call;
+mod compare;
+mod data;
+mod interrupt;
+mod lists;
+mod predict;
+mod train;

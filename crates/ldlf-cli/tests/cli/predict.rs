@@ -1,0 +1,287 @@
+//! `ldlf predict` and `ldlf evaluate`.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use snapbox::{assert_data_eq, str};
+
+use crate::call::{Folder, shown};
+
+/// A folder with a model of two labels that always says 3 to 1.
+fn three_to_one() -> Folder {
+    let folder = Folder::new();
+    folder.write("data.csv", "x,y,no,yes\n1,5,1,3\n2,6,1,3\n");
+    folder.succeed("train data.csv --labels no,yes --learner mean --out m --quiet");
+    folder
+}
+
+#[test]
+fn predictions_go_to_standard_output_or_a_file_in_the_order_of_the_rows() {
+    let folder = three_to_one();
+    assert_data_eq!(
+        folder.call("predict m data.csv --out - --quiet"),
+        str![[r#"
+exit 0
+-- stdout
+no,yes
+0.25,0.75
+0.25,0.75
+
+"#]]
+    );
+    folder.succeed("predict m data.csv --out p.csv");
+    folder.succeed("predict m data.csv --out p.tsv --write mode");
+    assert_eq!(folder.read("p.csv"), "no,yes\n0.25,0.75\n0.25,0.75\n");
+    assert_eq!(folder.read("p.tsv"), "mode\nyes\nyes\n");
+}
+
+#[test]
+fn answers_stand_beside_the_distribution() {
+    let folder = three_to_one();
+    assert_data_eq!(
+        folder.call("predict m data.csv --out - --write mode,distribution,entropy --quiet"),
+        str![[r#"
+exit 0
+-- stdout
+mode,no,yes,entropy
+yes,0.25,0.75,0.56233514[..]
+yes,0.25,0.75,0.56233514[..]
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("predict m data.csv --out - --write mean"),
+        str![[r#"
+exit 2
+-- stderr
+error: --write mean needs labels that stand for numbers; train with --label-values
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("predict m data.csv --out - --write modus"),
+        str![[r#"
+exit 2
+-- stderr
+error: invalid value 'modus' for '--write <LIST>': write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy
+
+For more information, try '--help'.
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("predict m data.csv --out - --write quantile=2"),
+        str![[r#"
+exit 2
+-- stderr
+error: invalid value 'quantile=2' for '--write <LIST>': "2" is not a share from 0 to 1
+
+For more information, try '--help'.
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("predict m data.csv --out - --write mode,mode"),
+        str![[r#"
+exit 2
+-- stderr
+error: --write names an answer twice
+
+"#]]
+    );
+}
+
+#[test]
+fn columns_are_found_by_name_in_any_order() {
+    let folder = three_to_one();
+    folder.write("other.csv", "extra,y,x\n0,1,2\n");
+    assert_data_eq!(
+        folder.call("predict m other.csv --out - --quiet"),
+        str![[r#"
+exit 0
+-- stdout
+no,yes
+0.25,0.75
+
+"#]]
+    );
+    folder.write("short.csv", "y\n1\n");
+    assert_data_eq!(
+        folder.call("predict m short.csv --out -"),
+        str![[r#"
+exit 3
+-- stderr
+error: short.csv: no column "x", which the model needs; the columns are y
+
+"#]]
+    );
+    folder.write("bad.csv", "x,y\n1,2\n3,oops\n");
+    assert_data_eq!(
+        folder.call("predict m bad.csv --out p.csv"),
+        str![[r#"
+exit 3
+-- stderr
+error: bad.csv line 3, column "y": "oops" is not a number; correct it, or leave the column out with --ignore "y"
+
+"#]]
+    );
+    assert!(!folder.path("p.csv").exists());
+}
+
+#[test]
+fn rows_come_from_standard_input() {
+    let folder = three_to_one();
+    assert_data_eq!(
+        folder.call_with_input("predict m - --format csv --out - -q", "x,y\n1,2\n"),
+        str![[r#"
+exit 0
+-- stdout
+no,yes
+0.25,0.75
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call_with_input("predict m - --out -", "x,y\n1,2\n"),
+        str![[r#"
+exit 2
+-- stderr
+error: standard input needs --format (one of mat, csv, tsv, parquet, npz, svm)
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call_with_input("predict m - --format csv --out - -q", "x,y\n"),
+        str![[r#"
+exit 0
+-- stdout
+no,yes
+
+"#]]
+    );
+}
+
+#[test]
+fn many_blocks_give_every_row_once() {
+    let folder = three_to_one();
+    let rows: String = (0..10_000).map(|row| format!("{row},0\n")).collect();
+    folder.write("many.csv", &format!("x,y\n{rows}"));
+    let output = folder.output("predict m many.csv --out p.csv");
+    assert!(shown(&output).contains("predicted 10000 rows in "), "{}", shown(&output));
+    assert_eq!(folder.read("p.csv").lines().count(), 10_001);
+}
+
+#[test]
+fn an_output_is_refused_before_the_work() {
+    let folder = three_to_one();
+    folder.write("p.csv", "mine");
+    assert_data_eq!(
+        folder.call("predict m data.csv --out p.csv"),
+        str![[r#"
+exit 2
+-- stderr
+error: p.csv exists; choose another name or add --force
+
+"#]]
+    );
+    assert_eq!(folder.read("p.csv"), "mine");
+    folder.succeed("predict m data.csv --out p.csv --force");
+    assert_data_eq!(
+        folder.call("predict m data.csv --out p.xls"),
+        str![[r#"
+exit 2
+-- stderr
+error: p.xls: predictions are written as .csv, .tsv, .parquet or .npz; choose one of these
+
+"#]]
+    );
+}
+
+/// The bytes of the little-endian 32-bit number.
+fn f32_bytes(value: f32) -> Vec<u8> {
+    value.to_le_bytes().to_vec()
+}
+
+#[test]
+fn npz_holds_the_distribution_as_one_matrix() {
+    let folder = three_to_one();
+    folder.succeed("predict m data.csv --out p.npz --write distribution,mode,entropy");
+    let bytes = folder.bytes("p.npz");
+    let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    assert!(has(b"distribution.npy") && has(b"mode.npy") && has(b"entropy.npy"));
+    assert!(has(b"'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)"));
+    assert!(has(&[0.25, 0.75, 0.25, 0.75].map(f32_bytes).concat()));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_is_written_and_read_back() {
+    let folder = three_to_one();
+    folder.succeed("predict m data.csv --out p.parquet --write distribution,mode,entropy");
+    // The prediction as a table of its own: `entropy` is the only feature.
+    let summary =
+        folder.json("train p.parquet --labels no,yes --ignore mode --learner mean --out again --json");
+    assert_eq!(
+        (&summary["rows"], &summary["features"], &summary["labels"]),
+        (&2.into(), &1.into(), &2.into())
+    );
+}
+
+#[test]
+fn measures_are_a_table_or_json() {
+    let folder = three_to_one();
+    folder.write("test.csv", "x,y,yes,no\n1,5,0,1\n2,6,1,0\n");
+    assert_data_eq!(
+        folder.call("evaluate m test.csv"),
+        str![[r#"
+exit 0
+-- stdout
+measure        value  better
+K-L           0.8370   lower
+Euclidean     0.7071   lower
+Sorensen      0.5000   lower
+Squared chi2  0.7429   lower
+Fidelity      0.6830  higher
+Intersection  0.5000  higher
+Chebyshev     0.5000   lower
+Clark         1.0882   lower
+Canberra      1.3714   lower
+Cosine        0.6325  higher
+
+"#]]
+    );
+    let measured = folder.json("evaluate m test.csv --json");
+    assert_eq!((&measured["rows"], &measured["measures"]["chebyshev"]), (&2.into(), &0.5.into()));
+    assert_data_eq!(
+        folder.call("evaluate m test.csv --labels x,y,yes --features no,yes"),
+        str![[r#"
+exit 2
+-- stderr
+error: the column "yes" is named by both --labels and --features
+
+"#]]
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_exit_1_and_a_closed_pipe_is_quiet() {
+    let folder = three_to_one();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full is there");
+    for call in
+        ["predict m data.csv --out - --quiet", "learners", "datasets --json", "generate mixture --out -"]
+    {
+        let output = folder.command(call).stdout(full()).output().expect("ldlf starts");
+        assert_eq!(
+            shown(&output),
+            "exit 1\n-- stderr\nerror: standard output: No space left on device (os error 28)\n"
+        );
+
+        let mut child =
+            folder.command(call).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ldlf starts");
+        drop(child.stdout.take());
+        let mut message = String::new();
+        child.stderr.take().expect("stderr is a pipe").read_to_string(&mut message).expect("stderr is text");
+        assert_eq!((child.wait().expect("ldlf ends").code(), message.as_str()), (Some(0), ""), "{call}");
+    }
+}

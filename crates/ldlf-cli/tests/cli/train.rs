@@ -1,0 +1,404 @@
+//! `ldlf train` and `ldlf inspect`.
+
+use snapbox::{assert_data_eq, str};
+
+use crate::call::Folder;
+
+/// A forest that is trained in no time.
+const SMALL: &str = "--set trees=3 --set depth=4 --set iterations=50 --set epochs=none --set leaf_every=10 \
+                     --set batch_size=16";
+
+#[test]
+fn a_training_says_what_came_out() {
+    let folder = Folder::with_votes();
+    assert_data_eq!(
+        folder.call("train votes.csv --labels votes_* --learner mean --out mean.ldlf"),
+        str![[r#"
+exit 0
+-- stdout
+learner  mean
+data     votes, 60 rows, 3 features, 4 labels
+stopped  all was done
+model    mean.ldlf
+-- stderr
+note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call(&format!("--quiet train votes.csv --labels votes_* --out forest.ldlf {SMALL}")),
+        str![[r#"
+exit 0
+-- stdout
+learner         sldlf
+data            votes, 60 rows, 3 features, 4 labels
+iterations      50[..]
+stopped         all was done
+loss            [..]
+validation K-L  [..]
+model           forest.ldlf
+
+"#]]
+    );
+}
+
+#[test]
+fn a_summary_as_json_has_every_fact() {
+    let folder = Folder::with_votes();
+    let summary = folder.json("train votes.csv --labels votes_* --learner mean --out mean.ldlf --json");
+    let keys: Vec<&str> = summary.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        keys,
+        [
+            "learner",
+            "parameters",
+            "dataset",
+            "rows",
+            "features",
+            "labels",
+            "seed",
+            "iterations",
+            "stopped",
+            "best_iteration",
+            "loss",
+            "validation_kl",
+            "seconds",
+            "model"
+        ]
+    );
+    assert_eq!((&summary["rows"], &summary["stopped"]), (&60.into(), &"finished".into()));
+}
+
+#[test]
+fn a_model_file_shows_what_is_inside() {
+    let folder = Folder::with_model();
+    assert_data_eq!(
+        folder.call("inspect mean.ldlf"),
+        str![[r#"
+exit 0
+-- stdout
+learner   mean
+format    1
+size      [..] bytes
+features  3: x_1, x_2, x_3
+labels    4: votes_1, votes_2, votes_3, votes_4
+stopped   all was done
+
+array         type  shape
+distribution  f32   4
+
+"#]]
+    );
+    let inside = folder.json("inspect mean.ldlf --json");
+    assert_eq!(inside["arrays"][0], serde_json::json!({"name": "distribution", "type": "f32", "shape": [4]}));
+    assert_eq!(inside["document"]["learner"], "mean");
+}
+
+#[test]
+fn wrong_names_and_values_are_one_sentence_before_anything_is_read() {
+    let folder = Folder::new();
+    folder.write("data.csv", "this is never read");
+    assert_data_eq!(
+        folder.call("train data.csv --learner sldf --out m"),
+        str![[r#"
+exit 2
+-- stderr
+error: no learner is called "sldf"; did you mean sldlf?
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train data.csv --set tree=3 --out m"),
+        str![[r#"
+exit 2
+-- stderr
+error: sldlf: no parameter is called "tree"; did you mean trees?
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train data.csv --set trees=0 --out m"),
+        str![[r#"
+exit 2
+-- stderr
+error: sldlf: trees must be at least 1, got 0
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train data.csv --set trees --out m"),
+        str![[r#"
+exit 2
+-- stderr
+error: a setting reads name=value, got "trees"
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train data.csv --set mean.trees=3 --out m"),
+        str![[r#"
+exit 2
+-- stderr
+error: --set mean.trees=3: mean is not among the learners sldlf
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train data.csv --preset papre --out m"),
+        str![[r#"
+exit 2
+-- stderr
+error: no preset is called "papre": sldlf has paper, released
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train data.csv --preset paper --learner mean --out m"),
+        str![[r#"
+exit 2
+-- stderr
+error: no preset is called "paper": mean has none
+
+"#]]
+    );
+    assert_eq!(folder.files(), ["data.csv"]);
+}
+
+#[test]
+fn an_output_that_exists_stays_without_force() {
+    let folder = Folder::with_model();
+    let before = folder.bytes("mean.ldlf");
+    let again = "train votes.csv --labels votes_* --learner sldlf --set iterations=1 --out mean.ldlf --quiet";
+    assert_data_eq!(
+        folder.call(again),
+        str![[r#"
+exit 2
+-- stderr
+error: mean.ldlf exists; choose another name or add --force
+
+"#]]
+    );
+    assert_eq!(folder.bytes("mean.ldlf"), before);
+    folder.succeed(&format!("{again} --force"));
+    assert_ne!(folder.bytes("mean.ldlf"), before);
+}
+
+#[test]
+fn an_output_that_cannot_be_is_refused_before_the_work() {
+    let folder = Folder::with_votes();
+    assert_data_eq!(
+        folder.call("train votes.csv --labels votes_* --out nowhere/m"),
+        str![[r#"
+exit 2
+-- stderr
+error: the folder nowhere does not exist; make it first
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train votes.csv --labels votes_* --out . --force"),
+        str![[r#"
+exit 2
+-- stderr
+error: . is a folder; name a file
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train votes.csv --labels votes_* --out -"),
+        str![[r#"
+exit 2
+-- stderr
+error: a model is not written to standard output; name a file with --out
+
+"#]]
+    );
+}
+
+#[test]
+fn a_training_that_was_stopped_and_resumed_gives_the_same_bytes() {
+    let folder = Folder::with_votes();
+    let train = format!("--quiet train votes.csv --labels votes_* {SMALL}");
+    folder.succeed(&format!("{train} --out whole.ldlf"));
+    assert_data_eq!(
+        folder.call(&format!(
+            "train votes.csv --labels votes_* {SMALL} --out half.ldlf --checkpoint c --stop-after 25"
+        )),
+        str![[r#"
+exit 0
+-- stdout
+learner         sldlf
+data            votes, 60 rows, 3 features, 4 labels
+iterations      25[..]
+stopped         it was asked to stop
+loss            [..]
+validation K-L  [..]
+model           half.ldlf
+-- stderr
+note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+checkpoint: c
+
+"#]]
+    );
+    folder.succeed(&format!("{train} --out resumed.ldlf --resume c"));
+    assert_eq!(folder.bytes("resumed.ldlf"), folder.bytes("whole.ldlf"));
+    assert_ne!(folder.bytes("half.ldlf"), folder.bytes("whole.ldlf"));
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let folder = Folder::with_model();
+    let train = format!("--quiet train votes.csv --labels votes_* --out m {SMALL}");
+    folder.succeed(&format!("{train} --checkpoint c --stop-after 5"));
+    assert_data_eq!(
+        folder.call(&format!("{train} --force --resume c --set trees=4")),
+        str![[r#"
+exit 2
+-- stderr
+error: c: trees is 4 here but 3 in the checkpoint; resume with the parameters it was started with
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call(&format!("{train} --force --resume c --seed 1")),
+        str![[r#"
+exit 2
+-- stderr
+error: c: the checkpoint has seed 0, this run 1
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("train votes.csv --labels votes_* --learner mean --out n --resume c"),
+        str![[r#"
+exit 2
+-- stderr
+error: c: the checkpoint is of sldlf, not of mean
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call(&format!("{train} --force --resume mean.ldlf")),
+        str![[r#"
+exit 4
+-- stderr
+error: mean.ldlf: is not a checkpoint
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call(&format!("{train} --force --resume gone")),
+        str![[r#"
+exit 3
+-- stderr
+error: gone does not exist
+
+"#]]
+    );
+}
+
+#[test]
+fn a_learner_that_does_not_iterate_writes_no_checkpoint_and_says_so() {
+    let folder = Folder::with_votes();
+    let call = folder.call("train votes.csv --labels votes_* --learner mean --out m --checkpoint c");
+    assert!(
+        call.starts_with("exit 0\n")
+            && call.ends_with("note: mean does not iterate: no checkpoint was written\n")
+    );
+    assert_eq!(folder.files(), ["m", "votes.csv"]);
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_refused_before_the_work() {
+    let folder = Folder::with_votes();
+    let train = format!("train votes.csv --labels votes_* {SMALL} --out m --quiet");
+    // A folder in the place of the file: it may be replaced by no file.
+    std::fs::create_dir(folder.path("c")).unwrap();
+    assert_data_eq!(folder.call(&format!("{train} --checkpoint c")), str![]);
+    assert_data_eq!(folder.call(&format!("{train} --checkpoint nowhere/c")), str![]);
+    assert_eq!(folder.files(), ["c", "votes.csv"], "refused before the work");
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_the_model() {
+    let folder = Folder::with_votes();
+    for threads in 1..=2 {
+        folder.succeed(&format!(
+            "train votes.csv --labels votes_* {SMALL} --threads {threads} --out {threads}.ldlf --quiet"
+        ));
+    }
+    assert_eq!(folder.bytes("1.ldlf"), folder.bytes("2.ldlf"));
+}
+
+#[test]
+fn a_time_limit_ends_a_training_with_a_model() {
+    let folder = Folder::with_votes();
+    let summary = folder.json(
+        "train votes.csv --labels votes_* --set iterations=100000000 --set epochs=none --set early_stopping=false \
+         --time-limit 0.2 --out m --json --quiet",
+    );
+    assert_eq!(summary["stopped"], "time_limit");
+    folder.succeed("inspect m");
+}
+
+#[test]
+fn a_training_that_diverges_says_what_to_try() {
+    let folder = Folder::with_votes();
+    let call = folder.call("train votes.csv --labels votes_* --set learning_rate=1e38 --out m --quiet");
+    assert!(call.starts_with("exit 5\n") && call.contains("learning_rate"), "{call}");
+    assert_eq!(folder.files(), ["votes.csv"]);
+}
+
+#[test]
+fn a_given_split_trains_on_its_part_and_is_measured_on_the_other() {
+    let folder = Folder::new();
+    folder.write("split.csv", "x,a,b,part\n1,1,0,train\n2,1,0,valid\n3,0,1,test\n");
+    let options = "--labels a,b --split-column part";
+    let summary = folder.json(&format!("train split.csv {options} --learner mean --out m --json"));
+    assert_eq!(summary["rows"], 2);
+    let measured = folder.json(&format!("evaluate m split.csv {options} --json"));
+    assert_eq!((&measured["rows"], &measured["measures"]["chebyshev"]), (&1.into(), &1.0.into()));
+}
+
+#[test]
+fn a_damaged_model_file_is_exit_4() {
+    let folder = Folder::with_model();
+    let bytes = folder.bytes("mean.ldlf");
+    std::fs::write(folder.path("cut.ldlf"), &bytes[..bytes.len() / 2]).unwrap();
+    assert_data_eq!(
+        folder.call("inspect cut.ldlf"),
+        str![[r#"
+exit 4
+-- stderr
+error: cut.ldlf: not a whole ldlf model file: invalid header length
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("inspect votes.csv"),
+        str![[r#"
+exit 4
+-- stderr
+error: votes.csv: not a whole ldlf model file: header too large
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("predict cut.ldlf votes.csv --out p.csv"),
+        str![[r#"
+exit 4
+-- stderr
+error: cut.ldlf: not a whole ldlf model file: invalid header length
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call("inspect gone.ldlf"),
+        str![[r#"
+exit 3
+-- stderr
+error: gone.ldlf does not exist
+
+"#]]
+    );
+}

@@ -1,0 +1,305 @@
+//! Training from end to end: the same bytes whatever the threads or the interruptions, and a forest that learns.
+
+use std::ops::ControlFlow;
+
+use ldlf_core::generate::{MixtureParameters, mixture};
+use ldlf_core::measures::{KL, mean_over_rows};
+use ldlf_core::model_file::{ModelShape, Parts};
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Settings, StopReason, Threads,
+    TrainedModel,
+};
+use ldlf_forest::shallow::{SLDLF, SNDF_LDL};
+
+fn data(density: Option<f64>) -> Dataset {
+    let parameters = MixtureParameters { features: 12, labels: 4, density, ..MixtureParameters::default() };
+    mixture(600, &parameters, 1).unwrap()
+}
+
+const SMALL: [&str; 6] =
+    ["trees=3", "depth=4", "batch_size=100", "epochs=none", "iterations=50", "leaf_every=10"];
+
+fn settings(extra: &[&str]) -> Settings {
+    Settings::parse(SMALL.iter().chain(extra)).unwrap()
+}
+
+fn fit_in(data: &Dataset, extra: &[&str], mut context: FitContext<'_>) -> Result<TrainedModel, Error> {
+    TrainedModel::fit(&*(SLDLF.build)(&settings(extra)).unwrap(), data, &mut context)
+}
+
+fn fit(data: &Dataset, extra: &[&str], threads: usize) -> TrainedModel {
+    fit_in(data, extra, FitContext::new(3, Threads::new(threads).unwrap(), &mut ())).unwrap()
+}
+
+fn bytes(model: &TrainedModel) -> Vec<u8> {
+    model.to_parts().to_bytes().unwrap()
+}
+
+fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
+    let predicted = model.predict(&data.features, &Threads::one()).unwrap().into_distributions().unwrap();
+    mean_over_rows(&KL, &data.targets, &predicted, None)
+}
+
+/// Fits until `stop`, takes the checkpoint there, and fits on from its bytes.
+fn interrupted_at(stop: usize, data: &Dataset, extra: &[&str]) -> TrainedModel {
+    let mut kept: Option<Vec<u8>> = None;
+    let mut observer = |event: &FitEvent, state: &dyn InProgress| match event {
+        FitEvent::Iteration { iteration, .. } if *iteration == stop => {
+            kept = Some(state.checkpoint().unwrap().to_bytes().unwrap());
+            ControlFlow::Break(StopReason::Interrupted)
+        }
+        _ => ControlFlow::Continue(()),
+    };
+    let first = fit_in(data, extra, FitContext::new(3, Threads::one(), &mut observer)).unwrap();
+    assert_eq!((first.summary.iterations, first.summary.stopped), (stop, StopReason::Interrupted));
+    let mut nobody = ();
+    let mut context = FitContext::new(3, Threads::one(), &mut nobody);
+    context.resume = Some(Parts::from_bytes(&kept.unwrap()).unwrap());
+    fit_in(data, extra, context).unwrap()
+}
+
+#[test]
+fn the_bytes_of_a_model_do_not_depend_on_the_threads_or_the_run() {
+    for density in [None, Some(0.2)] {
+        let data = data(density);
+        let one = bytes(&fit(&data, &[], 1));
+        assert!(one == bytes(&fit(&data, &[], 1)), "two runs");
+        assert!(one == bytes(&fit(&data, &[], 2)), "two threads");
+        assert!(one == bytes(&fit(&data, &[], 3)), "three threads");
+    }
+}
+
+#[test]
+fn a_training_that_was_stopped_and_resumed_ends_in_the_same_bytes() {
+    for extra in
+        [&[][..], &["early_stopping=false"], &["optimiser=sgd", "leaf_rows=batches"], &["leaf_rows=epoch"]]
+    {
+        let data = data(None);
+        let whole = bytes(&fit(&data, extra, 1));
+        for stop in [25, 30, 1] {
+            assert!(whole == bytes(&interrupted_at(stop, &data, extra)), "{extra:?} stopped at {stop}");
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_other_parameters_or_other_data_is_refused() {
+    let data = data(None);
+    let mut kept = None;
+    let mut observer = |_: &FitEvent, state: &dyn InProgress| {
+        kept = state.checkpoint();
+        ControlFlow::Break(StopReason::Interrupted)
+    };
+    fit_in(&data, &[], FitContext::new(3, Threads::one(), &mut observer)).unwrap();
+    let resume = |seed: u64, data: &Dataset, extra: &[&str]| {
+        let mut nobody = ();
+        let mut context = FitContext::new(seed, Threads::one(), &mut nobody);
+        context.resume = kept.clone();
+        fit_in(data, extra, context).err().map(|error| error.to_string())
+    };
+    assert_eq!(
+        resume(3, &data, &["trees=4"]).unwrap(),
+        "the checkpoint was made with trees 3, this training has 4"
+    );
+    assert!(resume(4, &data, &[]).unwrap().contains("another seed"));
+    let other = data.select(&(1..600).collect::<Vec<_>>());
+    assert!(resume(3, &other, &[]).unwrap().contains("other data"));
+    assert_eq!(resume(3, &data, &["iterations=60"]), None, "more iterations may be asked for");
+}
+
+#[test]
+fn every_optimiser_and_schedule_learns_more_than_the_mean() {
+    let data = data(None);
+    let floor: f64 = {
+        let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
+        let predicted = Matrix::new(600, 4, mean.repeat(600)).unwrap();
+        mean_over_rows(&KL, &data.targets, &predicted, None)
+    };
+    for extra in [
+        &["optimiser=adamw"][..],
+        &["optimiser=adam", "schedule=constant", "weight_decay=0"],
+        &[
+            "optimiser=sgd",
+            "learning_rate=2",
+            "weight_decay=0",
+            "schedule=step",
+            "step_every=20",
+            "step_factor=0.5",
+        ],
+        &["units=20", "bias=false"],
+        &["scaling=raw"],
+    ] {
+        let reached = kl(&fit(&data, extra, 1), &data);
+        assert!(reached < 0.85 * floor, "{extra:?}: {reached}, the mean gives {floor}");
+    }
+}
+
+#[test]
+fn the_rule_of_neural_decision_forests_trains_one_tree_a_batch() {
+    let data = data(None);
+    let mut nobody = ();
+    let mut context = FitContext::new(3, Threads::one(), &mut nobody);
+    let learner = (SNDF_LDL.build)(&settings(&[])).unwrap();
+    let model = TrainedModel::fit(&*learner, &data, &mut context).unwrap();
+    assert_eq!(model.learner, "sndf-ldl");
+    assert!(kl(&model, &data) < kl(&fit(&data, &["iterations=1"], 1), &data));
+}
+
+#[test]
+fn a_stored_model_predicts_the_same_and_damage_is_named() {
+    let data = data(Some(0.3));
+    let model = fit(&data, &[], 1);
+    let parts = model.to_parts();
+    let again = TrainedModel::from_parts(parts.clone(), &[SLDLF]).unwrap();
+    assert_eq!(
+        model.predict(&data.features, &Threads::one()).unwrap(),
+        again.predict(&data.features, &Threads::one()).unwrap()
+    );
+    assert!(bytes(&model) == bytes(&again));
+    let mut stored = Parts::new();
+    model.model.store(&mut stored);
+    let broken = |change: &dyn Fn(&mut Parts)| {
+        let mut parts = stored.clone();
+        change(&mut parts);
+        (SLDLF.load)(&parts, &ModelShape { features: 12, labels: 4 }).err().unwrap().to_string()
+    };
+    use ldlf_core::model_file::Array;
+    assert!(
+        broken(&|p| p.put("leaves", Array::F32(vec![3, 8, 4], vec![0.5; 96])))
+            .contains("does not hold a distribution")
+    );
+    assert!(broken(&|p| p.put("units", Array::U32(vec![3, 7], vec![99; 21]))).contains("does not exist"));
+    assert!(broken(&|p| p.put_detail("depth", 5)).contains("do not fit"));
+    assert!(broken(&|p| p.put_detail("depth", 60)).contains("between 1 and 30"));
+    assert!(
+        broken(&|p| p.put("encoder.scale", Array::F32(vec![1], vec![f32::NAN]))).contains("encoder.scale")
+    );
+}
+
+#[test]
+fn the_best_iteration_on_the_rows_held_back_is_kept() {
+    let data = data(None);
+    let model = fit(&data, &["learning_rate=0.3", "iterations=400", "patience=3"], 1);
+    assert_eq!(model.summary.stopped, StopReason::EarlyStopping);
+    let best = model.summary.best_iteration.unwrap();
+    assert_eq!(model.summary.iterations, best + 30, "three leaf updates without improvement");
+}
+
+#[test]
+fn a_converged_training_stops() {
+    let model =
+        fit(&data(None), &["iterations=100000", "tolerance=0.05", "early_stopping=false", "dropout=0"], 1);
+    assert_eq!(model.summary.stopped, StopReason::Converged);
+}
+
+#[test]
+fn a_time_limit_stops_with_the_best_so_far() {
+    let mut nobody = ();
+    let mut context = FitContext::new(3, Threads::one(), &mut nobody);
+    context.deadline = Some(std::time::Instant::now());
+    let model = fit_in(&data(None), &[], context).unwrap();
+    assert_eq!((model.summary.stopped, model.summary.iterations), (StopReason::TimeLimit, 1));
+}
+
+#[test]
+fn a_loss_that_is_not_finite_stops_with_a_remedy() {
+    let extra = ["optimiser=sgd", "learning_rate=1e300", "schedule=constant", "warm_up=0"];
+    let error = fit_in(&data(None), &extra, FitContext::new(3, Threads::one(), &mut ())).err().unwrap();
+    assert_eq!(error.exit_code(), 5);
+    assert!(error.to_string().contains("try a learning_rate below"), "{error}");
+}
+
+#[test]
+fn sizes_that_do_not_fit_the_memory_are_refused_before_they_are_allocated() {
+    let error = |extra: &[&str]| {
+        fit_in(&data(None), extra, FitContext::new(0, Threads::one(), &mut ())).err().unwrap().to_string()
+    };
+    let deep = error(&["depth=30", "trees=1000"]);
+    assert!(deep.contains("GB are available; choose smaller sizes"), "{deep}");
+    assert!(error(&["trees=1000000", "depth=20", "units=600000"]).contains("1000000 trees"));
+}
+
+#[test]
+fn odd_data_gives_valid_distributions() {
+    let one_hot: Vec<f32> =
+        (0..30).flat_map(|row| if row % 2 == 0 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
+    let cases = [
+        ("one row", Features::Dense(Matrix::new(1, 2, vec![1.0, 2.0]).unwrap()), vec![0.3, 0.7]),
+        ("one label", Features::Dense(Matrix::new(3, 1, vec![1.0, 2.0, 3.0]).unwrap()), vec![1.0; 3]),
+        ("constant columns", Features::Dense(Matrix::new(30, 2, vec![7.0; 60]).unwrap()), one_hot.clone()),
+        (
+            "huge values",
+            Features::Dense(Matrix::new(30, 1, (0..30).map(|i| i as f32 * 1e37).collect()).unwrap()),
+            one_hot.clone(),
+        ),
+        (
+            "tiny values",
+            Features::Dense(Matrix::new(30, 1, (0..30).map(|i| i as f32 * 1e-38).collect()).unwrap()),
+            one_hot,
+        ),
+    ];
+    for (name, features, targets) in cases {
+        let rows = features.rows();
+        let targets = Matrix::new(rows, targets.len() / rows, targets).unwrap();
+        let data = Dataset::new(name, features, targets).unwrap();
+        let model = fit(&data, &[], 1);
+        let predicted = model.predict(&data.features, &Threads::one()).unwrap().into_distributions().unwrap();
+        assert!(
+            predicted.iter_rows().all(|p| ldlf_core::numeric::on_simplex(p, 1e-5)),
+            "{name}: {predicted:?}"
+        );
+    }
+}
+
+#[test]
+fn a_weight_of_w_equals_w_copies_over_a_whole_training() {
+    // Full batches, no chance beyond the initial weights: the only difference is the order of sums.
+    let plain = data(None).select(&(0..100).collect::<Vec<_>>());
+    let extra = ["batch_size=300", "early_stopping=false", "dropout=0", "scaling=raw", "iterations=20"];
+    let weights: Vec<f32> = (0..100).map(|row| (1 + row % 3) as f32).collect();
+    let copies: Vec<usize> = (0..100).flat_map(|row| vec![row; 1 + row % 3]).collect();
+    let repeated = fit(&plain.select(&copies), &extra, 1);
+    let weighted = fit(&plain.clone().with_weights(weights).unwrap(), &extra, 1);
+    let predict = |model: &TrainedModel| {
+        model.predict(&plain.features, &Threads::one()).unwrap().into_distributions().unwrap()
+    };
+    for (x, y) in predict(&weighted).as_slice().iter().zip(predict(&repeated).as_slice()) {
+        assert!((x - y).abs() < 2e-4, "{x} {y}");
+    }
+}
+
+#[test]
+fn relabelling_and_reordering_features_commute_with_training() {
+    let plain = data(None);
+    let (rows, cols, labels) = (plain.rows(), plain.features.cols(), plain.labels());
+    let Features::Dense(x) = &plain.features else { panic!("dense") };
+    let turned_targets = Matrix::new(
+        rows,
+        labels,
+        plain.targets.iter_rows().flat_map(|r| r.iter().rev().copied().collect::<Vec<_>>()).collect(),
+    )
+    .unwrap();
+    let extra = ["dropout=0", "iterations=20"];
+    let predict = |model: &TrainedModel, features: &Features| {
+        model.predict(features, &Threads::one()).unwrap().into_distributions().unwrap()
+    };
+    let base = predict(&fit(&plain, &extra, 1), &plain.features);
+    let relabelled = Dataset::new("turned", plain.features.clone(), turned_targets).unwrap();
+    let turned = predict(&fit(&relabelled, &extra, 1), &plain.features);
+    for (a, b) in base.iter_rows().zip(turned.iter_rows()) {
+        a.iter().zip(b.iter().rev()).for_each(|(a, b)| assert!((a - b).abs() < 1e-3, "{a} {b}"));
+    }
+    // The initial weights belong to places, so with features reordered the fit starts elsewhere; the encoder must not care.
+    let reordered = Features::Dense(
+        Matrix::new(
+            rows,
+            cols,
+            x.iter_rows().flat_map(|r| r.iter().rev().copied().collect::<Vec<_>>()).collect(),
+        )
+        .unwrap(),
+    );
+    let other = Dataset::new("reordered", reordered.clone(), plain.targets.clone()).unwrap();
+    let reached = kl(&fit(&other, &extra, 1), &other);
+    let expected = mean_over_rows(&KL, &plain.targets, &base, None);
+    assert!((reached - expected).abs() < 0.25 * expected, "{reached} {expected}");
+}
