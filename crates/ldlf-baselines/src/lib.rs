@@ -53,6 +53,7 @@ pub fn entries() -> Vec<LearnerEntry> {
         ldsvr::ENTRY,
         pt_bayes::ENTRY,
         pt_svm::ENTRY,
+        random_forest::ENTRY,
         sce_ldl::ENTRY,
     ]
 }
