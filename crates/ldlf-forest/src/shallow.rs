@@ -59,21 +59,23 @@ ldlf_core::parameters! {
         /// With the step schedule: factor of each change.
         step_factor: f64 = 0.1, above 0, at_most 1;
         /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
-        weight_decay: f64 = 0.1, at_least 0;
+        weight_decay: f64 = 0.5, at_least 0;
         /// Share of the inputs that are left out at random in each step.
         dropout: f64 = 0.2, at_least 0, below 1;
         /// Rows of a mini-batch.
         batch_size: usize = 256, at_least 1;
         /// Largest number of iterations (mini-batches).
         iterations: usize = 25_000, at_least 1;
-        /// Largest number of passes over the training rows; none leaves it to iterations.
-        epochs: Option<f64> = Some(60.0), above 0;
+        /// Passes over the training rows, but for least_iterations and iterations; none goes on to iterations.
+        epochs: Option<f64> = Some(20.0), above 0;
+        /// Iterations that few rows get however soon their epochs are over.
+        least_iterations: usize = 1_500;
         /// Mini-batches between two leaf updates.
         leaf_every: usize = 50, at_least 1;
         /// Rows a leaf update looks at.
         leaf_rows: LeafRows = LeafRows::All;
         /// Iterations of a leaf update.
-        leaf_iterations: usize = 20, at_least 1;
+        leaf_iterations: usize = 10, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
         leaf_prior: f64 = 1.0, at_least 0;
         /// Whether to hold rows back and keep the iteration that is best on them.
@@ -114,7 +116,9 @@ impl SldlfParameters {
         let batches = (rows / self.batch_size.min(rows).max(1)).max(1);
         match self.epochs {
             None => self.iterations,
-            Some(epochs) => ((epochs * batches as f64).ceil() as usize).clamp(1, self.iterations),
+            Some(epochs) => {
+                ((epochs * batches as f64).ceil() as usize).max(self.least_iterations).min(self.iterations)
+            }
         }
     }
 }

@@ -7,3 +7,8 @@ pub use ldlf_core::*;
 pub use ldlf_forest as forest;
 
 pub mod registry;
+
+/// The README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
