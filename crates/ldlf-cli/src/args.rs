@@ -235,6 +235,9 @@ pub struct Cv {
     /// Replace existing results
     #[arg(long)]
     pub force: bool,
+    /// Print the table as a Markdown section, sorted by average rank, with times
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     /// Print all measures of every fold as JSON
     #[arg(long)]
     pub json: bool,

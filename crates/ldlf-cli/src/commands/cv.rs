@@ -1,5 +1,7 @@
 //! `ldlf cv`: learners side by side, by cross-validation.
 
+mod markdown;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -52,6 +54,8 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     }
     if args.json {
         printer.json(&evaluation)?
+    } else if args.markdown {
+        printer.text(&markdown::section(&evaluation, &in_table()))?
     } else {
         printer.text(&shown(&evaluation, folds.len()))?
     }
@@ -183,8 +187,7 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
         [counted(*rows, "row"), counted(*features, "feature"), counted(labels.len(), "label")].join(", ");
     let fold_count = counted(folds, "fold");
     let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
-    let paper: Vec<&str> = measures::all().iter().take(IN_TABLE).map(|measure| measure.name).collect();
-    text += &table(evaluation, &paper, folds).to_string();
+    text += &table(evaluation, &in_table(), folds).to_string();
     let ordered = evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some());
     if ordered {
         text += &format!("\n{}", table(evaluation, &ORDERED, folds));
@@ -204,6 +207,11 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
                  model does on new rows.\n";
     }
     text
+}
+
+/// The names of the measures in the table.
+fn in_table() -> Vec<&'static str> {
+    measures::all().iter().take(IN_TABLE).map(|measure| measure.name).collect()
 }
 
 fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
