@@ -60,8 +60,8 @@ ldlf_core::parameters! {
         step_factor: f64 = 0.1, above 0, at_most 1;
         /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
         weight_decay: f64 = 0.5, at_least 0;
-        /// Share of the inputs that are left out at random in each step.
-        dropout: f64 = 0.2, at_least 0, below 1;
+        /// Share of the inputs that are left out at random in each step; none is 0.2 with a hundred features or more and 0 with fewer.
+        dropout: Option<f64> = None, at_least 0, below 1;
         /// Rows of a mini-batch.
         batch_size: usize = 256, at_least 1;
         /// Largest number of iterations (mini-batches).
@@ -109,6 +109,11 @@ impl SldlfParameters {
             step_every: self.step_every,
             step_factor: self.step_factor,
         }
+    }
+
+    /// The share of inputs left out: many features carry each other's news, few do not.
+    pub(crate) fn dropout_share(&self, features: usize) -> f64 {
+        self.dropout.unwrap_or(if features >= 100 { 0.2 } else { 0.0 })
     }
 
     /// Iterations on this many training rows.

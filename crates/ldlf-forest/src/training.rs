@@ -239,8 +239,8 @@ impl<'a> Training<'a> {
         let examples = examples(self.data, Some(batch));
         let scale = 1.0 / examples.total_weight().max(f64::MIN_POSITIVE);
         let (data, map, head, encoder) = (self.data, &self.map, &self.head, &self.encoder);
-        let (dropout, seed) =
-            (self.parameters.dropout as f32, self.seed.named("dropout").numbered(iteration as u64));
+        let dropout = self.parameters.dropout_share(data.features.cols()) as f32;
+        let seed = self.seed.named("dropout").numbered(iteration as u64);
         let size = self.works.first().map_or(1, |work| work.rows);
         threads.for_each_mut(&mut self.works, |index, work| {
             let first = index * size;

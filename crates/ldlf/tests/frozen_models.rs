@@ -20,8 +20,11 @@ fn models() -> Vec<PathBuf> {
 
 fn predicted_then(path: &Path) -> Matrix<f32> {
     let text = std::fs::read_to_string(path.with_extension("csv")).unwrap();
-    let rows: Vec<Vec<f32>> =
-        text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    let rows: Vec<Vec<f32>> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect();
     Matrix::new(rows.len(), rows[0].len(), rows.concat()).unwrap()
 }
 
@@ -48,7 +51,11 @@ fn every_learner_has_a_frozen_model() {
     let frozen: Vec<String> =
         models().iter().map(|path| path.file_stem().unwrap().to_str().unwrap().to_string()).collect();
     for learner in registry::learners() {
-        assert!(frozen.contains(&format!("{}-rows", learner.name)), "{} has none: see frozen/make", learner.name);
+        assert!(
+            frozen.contains(&format!("{}-rows", learner.name)),
+            "{} has none: see frozen/make",
+            learner.name
+        );
     }
 }
 
@@ -58,7 +65,8 @@ fn a_model_file_cut_at_any_byte_or_changed_in_any_byte_never_panics() {
     let path = models().into_iter().find(|path| path.ends_with("sldlf-rows.ldlf")).unwrap();
     let whole = std::fs::read(path).unwrap();
     let load = |bytes: &[u8]| {
-        ldlf::model_file::Parts::from_bytes(bytes).and_then(|parts| TrainedModel::from_parts(parts, &learners))
+        ldlf::model_file::Parts::from_bytes(bytes)
+            .and_then(|parts| TrainedModel::from_parts(parts, &learners))
     };
     assert!(load(&whole).is_ok());
     for end in 0..whole.len() {
