@@ -1,6 +1,6 @@
 //! A grown regression tree: splits `x_j <= t`, and a vector at every leaf.
 //!
-//! One tree, grown by [`tree_builder`](crate::tree_builder), serves both forests and both boosters. Existing crates were
+//! One tree, grown by `tree_builder`, serves both forests and both boosters. Existing crates were
 //! looked at first: smartcore and forust grow trees with one output on dense columns, linfa-trees classifies; none
 //! splits on a vector, and none leaves sparse rows sparse. Hence our own.
 

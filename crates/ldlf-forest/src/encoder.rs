@@ -21,7 +21,7 @@ choices! {
 /// a constant column becomes zero.
 ///
 /// A numeric column among sparse ones (more than two values, stored in at least half of the rows) would be spoilt by scaling
-/// without a shift; it is spread over quantile bins instead, see [`Bins`].
+/// without a shift; it is spread piecewise linearly over quantile bins instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoder {
     shift: Vec<f32>,
