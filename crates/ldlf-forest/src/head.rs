@@ -265,6 +265,30 @@ impl<T: Number> Head<T> {
         rows.div_ceil(16).next_multiple_of(CHUNK).max(CHUNK)
     }
 
+    /// Loads the rows of a task block by block, their targets multiplied by their weights.
+    fn for_each_block<S: ActivationSource<T>>(
+        &self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        task: Range<usize>,
+        mut visit: impl FnMut(&mut Block<T>),
+    ) {
+        let mut block = Block::new(&self.shape);
+        let mut scratch = source.scratch();
+        for chunk in chunks(task.len(), CHUNK) {
+            let start = task.start + chunk.start;
+            let activations = source.activations(start..task.start + chunk.end, &mut scratch);
+            for rows in chunks(chunk.len(), ROWS) {
+                vectorise(|| {
+                    block.load_activations(activations, rows.start, rows.len());
+                    block.load_examples(examples, start + rows.start, rows.len());
+                    weigh(&mut block);
+                });
+                visit(&mut block);
+            }
+        }
+    }
+
     fn route_all<S: ActivationSource<T>>(
         &self,
         source: &S,
@@ -272,31 +296,20 @@ impl<T: Number> Head<T> {
         threads: &Threads,
     ) -> Routed<T> {
         let rows = examples.len();
-        let parts = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
-            let mut block = Block::new(&self.shape);
-            let mut scratch = source.scratch();
+        let tasks = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
             let blocks = task.len().div_ceil(ROWS);
             let mut shares = vec![Vec::with_capacity(blocks * self.shape.leaves()); self.shape.trees];
             let mut targets = Vec::with_capacity(blocks * self.shape.labels);
-            for chunk in chunks(task.len(), CHUNK) {
-                let start = task.start + chunk.start;
-                let activations = source.activations(start..task.start + chunk.end, &mut scratch);
-                for rows in chunks(chunk.len(), ROWS) {
-                    vectorise(|| {
-                        block.load_activations(activations, rows.start, rows.len());
-                        block.load_examples(examples, start + rows.start, rows.len());
-                        weigh(&mut block);
-                    });
-                    targets.extend_from_slice(&block.targets);
-                    for (tree, shares) in shares.iter_mut().enumerate() {
-                        vectorise(|| route(&block.splits, self.units_of(tree), &mut block.shares));
-                        shares.extend_from_slice(&block.shares);
-                    }
+            self.for_each_block(source, examples, task, |block| {
+                targets.extend_from_slice(&block.targets);
+                for (tree, shares) in shares.iter_mut().enumerate() {
+                    vectorise(|| route(&block.splits, self.units_of(tree), &mut block.shares));
+                    shares.extend_from_slice(&block.shares);
                 }
-            }
+            });
             RoutedTask { shares, targets }
         });
-        Routed { tasks: parts }
+        Routed { tasks }
     }
 
     /// The statistics of every tree and task, tree after tree.
@@ -333,26 +346,17 @@ impl<T: Number> Head<T> {
         let rows = examples.len();
         let size = self.shape.leaves() * self.shape.labels;
         let mut tasks: Vec<Vec<Vec<T>>> = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
-            let mut block = Block::new(&self.shape);
-            let mut scratch = source.scratch();
             let mut statistics = vec![vec![T::ZERO; size]; self.shape.trees];
-            for chunk in chunks(task.len(), CHUNK) {
-                let start = task.start + chunk.start;
-                let activations = source.activations(start..task.start + chunk.end, &mut scratch);
-                for rows in chunks(chunk.len(), ROWS) {
-                    vectorise(|| {
-                        block.load_activations(activations, rows.start, rows.len());
-                        block.load_examples(examples, start + rows.start, rows.len());
-                        weigh(&mut block);
-                        for (tree, statistics) in statistics.iter_mut().enumerate() {
-                            route(&block.splits, self.units_of(tree), &mut block.shares);
-                            mix(&block.shares, self.leaves_of(tree), &mut block.output);
-                            divide(&block.targets, &mut block.output);
-                            add_statistics(&block.shares, &block.output, statistics);
-                        }
-                    });
-                }
-            }
+            self.for_each_block(source, examples, task, |block| {
+                vectorise(|| {
+                    for (tree, statistics) in statistics.iter_mut().enumerate() {
+                        route(&block.splits, self.units_of(tree), &mut block.shares);
+                        mix(&block.shares, self.leaves_of(tree), &mut block.output);
+                        divide(&block.targets, &mut block.output);
+                        add_statistics(&block.shares, &block.output, statistics);
+                    }
+                });
+            });
             statistics
         });
         let count = tasks.len();
