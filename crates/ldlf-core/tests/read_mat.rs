@@ -231,7 +231,10 @@ fn files_that_are_something_else_are_refused_with_the_remedy() {
         "small.mat: a MATLAB v7.3 (HDF5) file, which is not read; save it with -v7"
     );
     let bytes = LITTLE.file(&[LITTLE.matrix("data", 1, &[1.0]), LITTLE.matrix("labels", 1, &[1.0])]);
-    assert_eq!(refusal(&bytes, &none), "small.mat: no numeric variable \"features\"; it holds data, labels");
+    assert_eq!(
+        refusal(&bytes, &none),
+        "small.mat: no numeric variable \"features\"; it holds data, labels; name them features and labels"
+    );
     let bytes = LITTLE.file(&[LITTLE.matrix("features", 2, &[1.0, 1.0]), LITTLE.matrix("labels", 1, &[1.0])]);
     assert_eq!(refusal(&bytes, &none), "small.mat: 1 rows of labels for 2 rows of features");
     let ignore = ReadOptions { ignore: vec!["id".into()], ..none };
