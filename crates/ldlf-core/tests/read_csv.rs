@@ -152,7 +152,7 @@ fn bad_tables_are_refused_in_one_sentence() {
         assert_eq!(refusal(content, &labels(&["r", "s"])), (expected.to_string(), 3), "{content:?}");
     }
     let expected = "votes.csv line 2: the text is not UTF-8";
-    assert_eq!(refusal(b"a,r\n\xff\xfe,1\n", &labels(&["r"])), (expected.to_string(), 3));
+    assert_eq!(refusal(b"a,r,s\n\xff\xfe,1,1\n", &labels(&["r", "s"])), (expected.to_string(), 3));
 }
 
 #[test]
