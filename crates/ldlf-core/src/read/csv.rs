@@ -47,8 +47,8 @@ impl TextTable {
         // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
         if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
             return Err(Error::data(format!(
-                "{} line 1: numbers where the names of the columns are expected; add a header line",
-                table.file
+                "{} line {}: numbers where the names of the columns are expected; add a header line",
+                table.file, table.line
             )));
         }
         Ok(table)

@@ -33,10 +33,9 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let mut parts = Parts::new(archive.file.clone(), stem, features);
     let file = parts.file.clone();
     let single = options.label_column.as_deref() == Some("labels");
-    if let (false, Some(header)) = (single, archive.header("labels")?) {
-        if header.shape.len() == 1 {
-            return Err(one_label(&file, "labels"));
-        }
+    let header = if single { None } else { archive.header("labels")? };
+    if header.is_some_and(|header| header.shape.len() == 1) {
+        return Err(one_label(&file, "labels"));
     }
     let labels = if single { None } else { archive.matrix("labels")? };
     if let Some(labels) = labels {
