@@ -121,7 +121,7 @@ error: short.csv: no column "x", which the model needs; the columns are y
         str![[r#"
 exit 3
 -- stderr
-error: bad.csv line 3, column "y": "oops" is not a number; correct it, or leave the column out with --ignore "y"
+error: bad.csv line 3, column "y": "oops" is not a number; the model needs a number here
 
 "#]]
     );
