@@ -134,6 +134,15 @@ pub fn from_file(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
     from_numbers(&numbers).map_err(|e| Error::data(format!("{}: {e}", path.display())))
 }
 
+/// Whether a part of a split is tested or learnt from; `None` when its name is that of no part.
+pub(crate) fn is_tested(part: &str) -> Option<bool> {
+    match part.trim().to_ascii_lowercase().as_str() {
+        "test" => Some(true),
+        "train" | "training" | "valid" | "validation" | "val" => Some(false),
+        _ => None,
+    }
+}
+
 /// The source's own split as one fold: learns from the rows marked `train` or `valid`, tests those marked `test`.
 pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
     let fold = split_parts(data)?;
@@ -148,14 +157,14 @@ pub fn split_parts(data: &Dataset) -> Result<Fold> {
     let Some(parts) = &data.split else {
         return Err(Error::usage(format!("{}: there is no split; name its column", data.name)));
     };
-    let tested = |(row, part): (usize, &String)| match part.trim().to_ascii_lowercase().as_str() {
-        "test" => Ok(true),
-        "train" | "training" | "valid" | "validation" | "val" => Ok(false),
-        _ => Err(Error::data(format!(
-            "{} row {}: {part:?} is no part of a split; write train, valid or test",
-            data.name,
-            row + 1
-        ))),
+    let tested = |(row, part): (usize, &String)| {
+        is_tested(part).ok_or_else(|| {
+            Error::data(format!(
+                "{} row {}: {part:?} is no part of a split; write train, valid or test",
+                data.name,
+                row + 1
+            ))
+        })
     };
     let fold = Fold::testing(&parts.iter().enumerate().map(tested).collect::<Result<Vec<_>>>()?);
     if fold.training.is_empty() {

@@ -58,9 +58,9 @@ fn votes_become_distributions_with_one_notice() {
 
 #[test]
 fn strict_refuses_to_normalise() {
-    let options = ReadOptions { strict: true, ..labels(&["r"]) };
+    let options = ReadOptions { strict: true, ..labels(&["r", "s"]) };
     let expected = "votes.csv line 2: the labels sum to 3, not 1, and --strict refuses to normalise";
-    assert_eq!(refusal("a,r\n1,3\n", &options), (expected.to_string(), 3));
+    assert_eq!(refusal("a,r,s\n1,2,1\n", &options), (expected.to_string(), 3));
 }
 
 #[test]
@@ -96,13 +96,47 @@ fn bad_cells_are_named_by_line_and_column() {
 }
 
 #[test]
+fn lines_are_counted_as_an_editor_counts_them() {
+    for (content, line) in [
+        ("a,r,s\r\nx,1,1\r\n", 2),
+        ("a,r,s\r\n1,1,1\r\nx,1,1\r\n", 3),
+        ("\u{feff}a,r,s\r\n1,1,1\r\nx,1,1\r\n", 3),
+        ("a,r,s\n\n1,1,1\n\n\nx,1,1\n", 6),
+        ("\r\na,r,s\r\n\r\n1,1,1\r\n\r\nx,1,1\r\n", 6),
+        ("a,r,\"s\n\ns\"\n1,1,1\nx,1,1\n", 5),
+        ("a,r,s\r1,1,1\rx,1,1\r", 3),
+        ("a,r,s\n1,1,1\n1,1\n", 3),
+        ("a,r,s\n1,1,1\nx,1,1", 3),
+    ] {
+        let (message, _) = refusal(content, &labels(&["r", "s*"]));
+        let place = format!("votes.csv line {line}");
+        assert!(
+            message.strip_prefix(&place).is_some_and(|rest| !rest.starts_with(char::is_numeric)),
+            "{message}"
+        );
+    }
+    let expected = "votes.csv line 4: the text is not UTF-8";
+    assert_eq!(
+        refusal(b"a,r,s\r\n\r\n1,1,1\r\n\xff,1,1\r\n", &labels(&["r", "s"])),
+        (expected.to_string(), 3)
+    );
+}
+
+#[test]
+fn lines_are_counted_beyond_what_is_read_at_once() {
+    let content = format!("a,r,s\r\n{}x,1,1\r\n", "1,0.5,0.5\r\n".repeat(20_000));
+    let (message, _) = refusal(content, &labels(&["r", "s"]));
+    assert!(message.starts_with("votes.csv line 20002, column \"a\": "), "{message}");
+}
+
+#[test]
 fn bad_tables_are_refused_in_one_sentence() {
     for (content, expected) in [
         ("", "votes.csv: the file is empty"),
-        ("a,r\n", "votes.csv: a header but no rows"),
-        ("a,r,a\n1,1,1\n", "votes.csv line 1: the column name \"a\" stands twice"),
+        ("a,r,s\n", "votes.csv: a header but no rows"),
+        ("a,r,s,a\n1,1,1,1\n", "votes.csv line 1: the column name \"a\" stands twice"),
         (
-            ",a,r\n0,1,1\n",
+            ",a,r,s\n0,1,1,1\n",
             "votes.csv line 1: column 1 has no name (a saved row index? write the file without it)",
         ),
         (
@@ -110,12 +144,15 @@ fn bad_tables_are_refused_in_one_sentence() {
             "votes.csv line 1: numbers where the names of the columns are expected; add a header line",
         ),
         ("a,b\n1,1\n", "votes.csv: no column \"r\" (--labels); the columns are a, b"),
-        ("r\n1\n", "votes.csv: no column is left for the features"),
+        ("a,\u{1b}[2Jb\n1,1\n", "votes.csv: no column \"r\" (--labels); the columns are a, \\u{1b}[2Jb"),
+        ("a;r;s\n1;1;1\n", "votes.csv line 1: semicolons separate the columns; save the file with commas"),
+        ("a\tr\ts\n1\t1\t1\n", "votes.csv line 1: tabs separate the columns; give --format tsv"),
+        ("r,s\n1,1\n", "votes.csv: no column is left for the features"),
     ] {
-        assert_eq!(refusal(content, &labels(&["r"])), (expected.to_string(), 3), "{content:?}");
+        assert_eq!(refusal(content, &labels(&["r", "s"])), (expected.to_string(), 3), "{content:?}");
     }
     let expected = "votes.csv line 2: the text is not UTF-8";
-    assert_eq!(refusal(b"a,r\n\xff\xfe,1\n", &labels(&["r"])), (expected.to_string(), 3));
+    assert_eq!(refusal(b"a,r,s\n\xff\xfe,1,1\n", &labels(&["r", "s"])), (expected.to_string(), 3));
 }
 
 #[test]
@@ -127,14 +164,14 @@ fn a_call_without_labels_or_with_two_roles_for_a_column_is_a_usage_error() {
          or one ordered label with --label-column; the columns are a, r"
     );
     assert_eq!(code, 2);
-    let options = ReadOptions { features: vec!["r".into()], ..labels(&["r"]) };
+    let options = ReadOptions { features: vec!["r".into()], ..labels(&["r", "s"]) };
     let expected = "the column \"r\" is named by both --labels and --features";
-    assert_eq!(refusal("a,r\n1,1\n", &options), (expected.to_string(), 2));
+    assert_eq!(refusal("a,r,s\n1,1,1\n", &options), (expected.to_string(), 2));
     let spread = Some(Spread::Gaussian { sigma: 1.0 });
-    let options = ReadOptions { label_column: Some("age".into()), spread, ..labels(&["r"]) };
+    let options = ReadOptions { label_column: Some("age".into()), spread, ..labels(&["r", "s"]) };
     let expected =
         "the targets come from --labels, or from --label-column with --sigma; leave one of them out";
-    assert_eq!(refusal("a,r,age\n1,1,1\n", &options), (expected.to_string(), 2));
+    assert_eq!(refusal("a,r,s,age\n1,1,1,1\n", &options), (expected.to_string(), 2));
 }
 
 #[test]
@@ -191,6 +228,68 @@ fn one_ordered_label_without_a_spread_asks_for_one() {
 }
 
 #[test]
+fn a_single_label_column_is_no_distribution() {
+    let expected = "votes.csv: one label column is no distribution; for one ordered label use \
+                    --label-column age --sigma S";
+    for name in ["age", "ag*"] {
+        assert_eq!(refusal("a,age\n1,20\n2,23\n", &labels(&[name])), (expected.to_string(), 2));
+    }
+}
+
+#[test]
+fn a_single_label_that_never_changes_is_no_distribution() {
+    let options = ReadOptions {
+        label_column: Some("age".into()),
+        spread: Some(Spread::Gaussian { sigma: 1.0 }),
+        ..ReadOptions::default()
+    };
+    let expected =
+        "votes.csv: 20 is the only label, which is no distribution; give all labels with --label-values";
+    assert_eq!(refusal("a,age\n1,20\n2,20\n", &options), (expected.to_string(), 2));
+    let options = ReadOptions { label_values: Some(vec![19.0, 20.0]), ..options };
+    assert_eq!(load("a,age\n1,20\n2,20\n", &options).dataset.targets.cols(), 2);
+}
+
+#[test]
+fn bad_weights_and_parts_are_named_by_line_and_column() {
+    let options = ReadOptions {
+        sample_weights: Some("w".into()),
+        split_column: Some("part".into()),
+        ..labels(&["r", "s"])
+    };
+    for (row, expected) in [
+        (
+            "1,-2,test,1,1",
+            "votes.csv line 2, column \"w\": the sample weight -2 is not a finite number of at least 0",
+        ),
+        (
+            "1,1,tset,1,1",
+            "votes.csv line 2, column \"part\": \"tset\" is no part of a split; write train, valid or test",
+        ),
+        ("1,0,test,0.5,0.5", "votes.csv: every sample weight is 0"),
+    ] {
+        let content = format!("a,w,part,r,s\n{row}\n");
+        assert_eq!(refusal(content, &options), (expected.to_string(), 3), "{row}");
+    }
+}
+
+#[test]
+fn files_of_a_related_kind_are_refused_with_a_remedy() {
+    for (name, expected) in [
+        ("x.npy", "a single array is not read; save it with numpy.savez as features (and labels) of a .npz"),
+        ("x.csv.gz", "compressed files are not read; decompress it first"),
+        (
+            "x.dat",
+            "the extension names no known format; give --format (one of mat, csv, tsv, parquet, npz, svm)",
+        ),
+    ] {
+        let (_folder, path) = file(name, "a,b");
+        let error = read(&path, &labels(&["r"])).unwrap_err();
+        assert_eq!((error.to_string(), error.exit_code()), (format!("{}: {expected}", path.display()), 2));
+    }
+}
+
+#[test]
 fn a_label_column_beside_labels_is_the_truth() {
     let options = ReadOptions {
         label_column: Some("age".into()),
@@ -208,16 +307,16 @@ fn a_label_column_beside_labels_is_the_truth() {
 
 #[test]
 fn tables_of_zeros_are_sparse_and_full_ones_dense_wherever_the_zeros_stand() {
-    let header = "a,b,c,d,e,f,g,h,r\n";
-    let (full, empty) = ("1,2,3,4,5,6,7,8,1\n", "0,0,0,0,0,0,0,9,1\n");
+    let header = "a,b,c,d,e,f,g,h,r,s\n";
+    let (full, empty) = ("1,2,3,4,5,6,7,8,1,0\n", "0,0,0,0,0,0,0,9,1,0\n");
     let content = format!("{header}{}{}", full.repeat(300), empty.repeat(4000));
-    let data = load(content, &labels(&["r"])).dataset;
+    let data = load(content, &labels(&["r", "s"])).dataset;
     let Features::Sparse(csr) = &data.features else { panic!("one in six entries is not zero") };
     assert_eq!((csr.rows(), csr.stored()), (4300, 300 * 8 + 4000));
     assert_eq!(csr.row(299).1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
     assert_eq!(csr.row(300), (&[7][..], &[9.0][..]));
     let content = format!("{header}{}{}", empty.repeat(300), full.repeat(300));
-    let data = load(content, &labels(&["r"])).dataset;
+    let data = load(content, &labels(&["r", "s"])).dataset;
     let Features::Dense(matrix) = &data.features else {
         panic!("more than half of the entries are not zero")
     };
@@ -238,6 +337,15 @@ fn a_stream_picks_the_columns_of_the_model_by_name_and_in_its_order() {
     let schema = Schema { feature_names: Some(vec!["c".into()]), ..schema };
     let error = stream(&path, None, &schema, 1).err().unwrap().to_string();
     assert!(error.ends_with("new.tsv: no column \"c\", which the model needs; the columns are id, b, r, a"));
+}
+
+#[test]
+fn a_stream_does_not_advise_to_leave_out_what_the_model_needs() {
+    let (_folder, path) = file("new.csv", "a\nanna\n");
+    let schema = Schema { feature_names: Some(vec!["a".into()]), ..Schema::default() };
+    let error = stream(&path, None, &schema, 1).unwrap().next_block(1).unwrap_err().to_string();
+    let expected = "new.csv line 2, column \"a\": \"anna\" is not a number; the model needs a number here";
+    assert!(error.ends_with(expected), "{error}");
 }
 
 #[test]
@@ -295,11 +403,11 @@ proptest! {
         rows in prop::collection::vec(prop::collection::vec(
             prop_oneof![3 => Just(0.0f32), 2 => -1e30f32..1e30, 1 => prop::num::f32::NORMAL], 3), 1..40),
     ) {
-        let mut content = String::from("a,b,c,r\n");
+        let mut content = String::from("a,b,c,r,s\n");
         for row in &rows {
-            content.push_str(&format!("{:?},{:e},{},1\n", row[0], row[1], row[2]));
+            content.push_str(&format!("{:?},{:e},{},1,0\n", row[0], row[1], row[2]));
         }
-        let data = load(content, &labels(&["r"])).dataset;
+        let data = load(content, &labels(&["r", "s"])).dataset;
         prop_assert_eq!(dense(&data.features), rows.concat());
     }
 }

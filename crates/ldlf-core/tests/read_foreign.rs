@@ -76,6 +76,44 @@ mod parquet {
     }
 
     #[test]
+    fn every_common_codec_is_read() {
+        for codec in ["gzip", "brotli", "lz4"] {
+            let data = read(&fixture(&format!("pandas_{codec}.parquet")), &votes()).unwrap().dataset;
+            assert_eq!(dense(&data.features), FEATURES, "{codec}");
+        }
+    }
+
+    #[test]
+    fn a_codec_that_is_not_read_is_named_with_a_remedy() {
+        let mut bytes = std::fs::read(fixture("pandas.parquet")).unwrap();
+        // The codec stands after the path of its column, as a signed number: 2 is Snappy, 6 is LZO.
+        let codec = bytes.windows(6).position(|part| part == b"\x19\x18\x01a\x15\x02").unwrap() + 5;
+        bytes[codec] = 6;
+        let path = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        let error = read(path.path(), &votes()).unwrap_err();
+        let expected = ": compressed by LZO, which is not read; save it with the compression zstd";
+        assert!(error.to_string().ends_with(expected), "{error}");
+        assert_eq!(error.exit_code(), 3);
+    }
+
+    #[test]
+    fn an_empty_file_is_said_to_be_so() {
+        let path = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
+        let error = read(path.path(), &votes()).unwrap_err();
+        assert!(error.to_string().ends_with(".parquet: the file is empty"), "{error}");
+        assert_eq!(error.exit_code(), 3);
+    }
+
+    #[test]
+    fn a_stream_does_not_advise_to_leave_out_what_the_model_needs() {
+        let schema = Schema { feature_names: Some(vec!["part".into()]), ..Schema::default() };
+        let mut rows = stream(&fixture("pandas.parquet"), None, &schema, 1).unwrap();
+        let error = rows.next_block(2).unwrap_err().to_string();
+        assert!(error.ends_with("is not a type of numbers; the model needs numbers here"), "{error}");
+    }
+
+    #[test]
     fn a_null_is_a_missing_value_with_its_row_and_column() {
         let error = read(&fixture("pandas_missing.parquet"), &votes()).unwrap_err();
         assert!(

@@ -139,11 +139,11 @@ fn numbers_stored_in_fewer_bytes_than_their_class_are_read() {
     let w = LITTLE;
     let bytes = w.file(&[
         w.variable("features", 6, [3, 1], &[w.element(2, &[1, 200, 3])]),
-        w.variable("labels", 6, [3, 1], &[w.element(4, &[1, 0, 2, 0, 0, 1])]),
+        w.variable("labels", 6, [3, 2], &[w.element(4, &[1, 0, 2, 0, 0, 1, 3, 0, 2, 0, 0, 0])]),
     ]);
     let data = load(&bytes, &ReadOptions::default()).unwrap().dataset;
     assert_eq!(dense(&data.features), [1.0, 200.0, 3.0]);
-    assert_eq!(data.targets.as_slice(), [1.0, 1.0, 1.0]);
+    assert_eq!(data.targets.as_slice(), [0.25, 0.75, 0.5, 0.5, 1.0, 0.0]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn sparse_matrices_stay_sparse() {
     let w = COMPRESSED;
     // [0 7; 0 0; 5 6], with one place reserved and not used.
     let parts = [w.words(&[2, 0, 2, 0]), w.words(&[0, 1, 3]), w.doubles(&[5.0, 7.0, 6.0, 0.0])];
-    let bytes = w.file(&[w.variable("features", 5, [3, 2], &parts), w.matrix("labels", 3, &[1.0, 1.0, 1.0])]);
+    let bytes = w.file(&[w.variable("features", 5, [3, 2], &parts), w.matrix("labels", 3, &[0.5; 6])]);
     let data = load(&bytes, &ReadOptions::default()).unwrap().dataset;
     let Features::Sparse(csr) = &data.features else { panic!("stored sparse") };
     assert_eq!(csr.parts(), (&[0, 1, 1, 3][..], &[1, 0, 1][..], &[7.0, 5.0, 6.0][..]));
@@ -164,9 +164,24 @@ fn other_variables_are_passed_over_whatever_they_hold() {
         w.variable("note", 4, [1, 2], &[w.element(16, b"hi")]),
         w.variable("cells", 1, [1, 1], &[w.element(14, &[])]),
         w.matrix("features", 1, &[1.0]),
-        w.matrix("labels", 1, &[1.0]),
+        w.matrix("labels", 1, &[0.5, 0.5]),
     ]);
     assert_eq!(load(&bytes, &ReadOptions::default()).unwrap().dataset.rows(), 1);
+}
+
+#[test]
+fn one_label_a_row_is_no_distribution_but_an_ordered_label() {
+    let w = LITTLE;
+    let bytes = w.file(&[w.matrix("features", 2, &[1.0, 2.0]), w.matrix("labels", 2, &[5.0, 6.0])]);
+    let expected = "small.mat: one label column is no distribution; for one ordered label use \
+                    --label-column labels --sigma S";
+    assert_eq!(refusal(&bytes, &ReadOptions::default()), expected);
+    let options = ReadOptions {
+        label_column: Some("labels".into()),
+        spread: Some(Spread::Gaussian { sigma: 0.0 }),
+        ..ReadOptions::default()
+    };
+    assert_eq!(load(&bytes, &options).unwrap().dataset.truth.unwrap(), [5.0, 6.0]);
 }
 
 #[test]
@@ -231,7 +246,10 @@ fn files_that_are_something_else_are_refused_with_the_remedy() {
         "small.mat: a MATLAB v7.3 (HDF5) file, which is not read; save it with -v7"
     );
     let bytes = LITTLE.file(&[LITTLE.matrix("data", 1, &[1.0]), LITTLE.matrix("labels", 1, &[1.0])]);
-    assert_eq!(refusal(&bytes, &none), "small.mat: no numeric variable \"features\"; it holds data, labels");
+    assert_eq!(
+        refusal(&bytes, &none),
+        "small.mat: no numeric variable \"features\"; it holds data, labels; name them features and labels"
+    );
     let bytes = LITTLE.file(&[LITTLE.matrix("features", 2, &[1.0, 1.0]), LITTLE.matrix("labels", 1, &[1.0])]);
     assert_eq!(refusal(&bytes, &none), "small.mat: 1 rows of labels for 2 rows of features");
     let ignore = ReadOptions { ignore: vec!["id".into()], ..none };
@@ -284,8 +302,7 @@ fn sizes_that_the_file_does_not_hold_are_errors_and_reserve_nothing() {
 fn no_cut_and_no_flipped_byte_makes_the_reader_panic() {
     for w in [LITTLE, COMPRESSED] {
         let parts = [w.words(&[2, 0, 2]), w.words(&[0, 1, 3]), w.doubles(&[5.0, 7.0, 6.0])];
-        let bytes =
-            w.file(&[w.variable("features", 5, [3, 2], &parts), w.matrix("labels", 3, &[1.0, 1.0, 1.0])]);
+        let bytes = w.file(&[w.variable("features", 5, [3, 2], &parts), w.matrix("labels", 3, &[0.5; 6])]);
         for length in 0..bytes.len() {
             assert!(load(&bytes[..length], &ReadOptions::default()).is_err(), "cut to {length}");
         }
@@ -327,7 +344,7 @@ proptest! {
         let values: Vec<f64> = columns.iter().flat_map(|c| c[..rows].iter().map(|&v| f64::from(v))).collect();
         let features =
             if stored_sparse { w.sparse("features", rows, &values) } else { w.matrix("features", rows, &values) };
-        let bytes = w.file(&[features, w.matrix("labels", rows, &vec![1.0; rows])]);
+        let bytes = w.file(&[features, w.matrix("labels", rows, &vec![1.0; 2 * rows])]);
         let data = load(&bytes, &ReadOptions::default()).unwrap().dataset;
         let expected: Vec<f32> = (0..rows).flat_map(|r| columns.iter().map(move |c| c[r])).collect();
         prop_assert_eq!(dense(&data.features), expected);

@@ -117,7 +117,14 @@ fn unusable_arrays_are_refused_in_one_sentence() {
         refusal(&[("features", good()), ("labels", labels)]),
         "small.npz row 1, label 2: the label -0.5 is negative; labels are shares or counts of at least 0"
     );
-    assert_eq!(refusal(&[("features", good())]), "small.npz: no array \"labels\"; it holds features");
+    assert_eq!(
+        refusal(&[("features", good())]),
+        "small.npz: no array \"labels\"; it holds features; name them features and labels"
+    );
+    assert_eq!(
+        refusal(&[("X", good()), ("y", good())]),
+        "small.npz: no array \"features\"; it holds X, y; name them features and labels"
+    );
     assert_eq!(refusal(&[]), "small.npz: no array \"features\"; it holds none");
 }
 
@@ -165,4 +172,84 @@ fn a_stream_of_a_cut_array_ends_with_an_error_and_not_with_fewer_rows() {
         error.ends_with("cut.npz: the file is damaged or cut short (failed to fill whole buffer)"),
         "{error}"
     );
+}
+
+/// The archive with one bit of the first array's last number turned.
+fn damaged(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, bytes) in arrays {
+        zip.start_file(format!("{name}.npy"), stored).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    let mut bytes = zip.finish().unwrap().into_inner();
+    let first = &arrays[0].1;
+    let end = bytes.windows(first.len()).position(|part| part == first).unwrap() + first.len();
+    bytes[end - 2] ^= 1;
+    bytes
+}
+
+const DAMAGE: &str = "small.npz: the file is damaged or cut short (Invalid checksum)";
+
+#[test]
+fn damaged_numbers_are_not_used() {
+    let features = || ("features", array("(2, 1)", &[1.0, 2.0]));
+    let labels = || ("labels", array("(2, 2)", &[0.5, 0.5, 0.5, 0.5]));
+    let parts = || ("part", array_of("<U1", "(2,)", &[97, 0, 0, 0, 98, 0, 0, 0]));
+    let options = ReadOptions { split_column: Some("part".into()), ..ReadOptions::default() };
+    for arrays in
+        [[features(), labels(), parts()], [labels(), features(), parts()], [parts(), features(), labels()]]
+    {
+        let error = load(&damaged(&arrays), &options).unwrap_err();
+        assert!(error.to_string().ends_with(DAMAGE), "{}: {error}", arrays[0].0);
+        assert_eq!(error.exit_code(), 3);
+    }
+}
+
+#[test]
+fn a_stream_of_damaged_numbers_ends_with_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("small.npz");
+    std::fs::write(&path, damaged(&[("features", array("(3, 1)", &[1.0, 2.0, 3.0]))])).unwrap();
+    let mut rows = stream(&path, None, &Schema::default(), 1).unwrap();
+    assert!(rows.next_block(2).is_ok());
+    let error = rows.next_block(1).unwrap_err();
+    assert!(error.to_string().ends_with(DAMAGE), "{error}");
+    assert_eq!(error.exit_code(), 3);
+}
+
+#[test]
+fn an_empty_file_is_said_to_be_so() {
+    let error = load(b"", &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().ends_with("small.npz: the file is empty"), "{error}");
+    assert_eq!(error.exit_code(), 3);
+}
+
+#[test]
+fn one_label_a_row_is_no_distribution_but_an_ordered_label() {
+    let ages = |shape| [("features", array("(2, 1)", &[1.0, 2.0])), ("labels", array(shape, &[5.0, 6.0]))];
+    let expected = "small.npz: one label column is no distribution; for one ordered label use \
+                    --label-column labels --sigma S";
+    let options = ReadOptions {
+        label_column: Some("labels".into()),
+        spread: Some(Spread::Gaussian { sigma: 0.0 }),
+        ..ReadOptions::default()
+    };
+    for shape in ["(2,)", "(2, 1)"] {
+        assert_eq!(refusal(&ages(shape)), expected);
+        assert_eq!(load(&archive(&ages(shape)), &options).unwrap().truth.unwrap(), [5.0, 6.0]);
+    }
+}
+
+#[test]
+fn bad_weights_are_named_by_file_and_row() {
+    let bytes = archive(&[
+        ("features", array("(2, 1)", &[1.0, 2.0])),
+        ("labels", array("(2, 2)", &[0.5, 0.5, 0.5, 0.5])),
+        ("w", array("(2,)", &[1.0, -1.0])),
+    ]);
+    let options = ReadOptions { sample_weights: Some("w".into()), ..ReadOptions::default() };
+    let error = load(&bytes, &options).unwrap_err().to_string();
+    let expected = "small.npz row 2: the sample weight -1 is not a finite number of at least 0";
+    assert!(error.ends_with(expected), "{error}");
 }

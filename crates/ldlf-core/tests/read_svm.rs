@@ -49,6 +49,14 @@ fn bad_lines_are_named() {
         ("1,1 1:x", "votes.svm line 2: \"1:x\" is not index:value"),
         ("1,1 0:1", "votes.svm line 2: the index 0 does not rise (indices start at 1)"),
         ("1,1 2:1 2:1", "votes.svm line 2: the index 2 does not rise (indices start at 1)"),
+        (
+            "1,1 4000000000:1",
+            "votes.svm line 2: the index 4000000000 is larger than 100000000; number the features anew",
+        ),
+        (
+            "1,1 99999999999999999999:1",
+            "votes.svm line 2: the index 99999999999999999999 is larger than 100000000; number the features anew",
+        ),
         ("1,1 2:nan", "votes.svm line 2: feature 2: the value is missing (NaN)"),
         (
             "1,1 2:1e39",

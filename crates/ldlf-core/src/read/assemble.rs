@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::roles::shown;
 use super::{Loaded, ReadOptions};
+use crate::folds::is_tested;
 use crate::targets::{check_label_values, from_single_label, implied_label_values};
 use crate::{Dataset, Error, Features, Matrix, Result};
 
@@ -89,6 +91,11 @@ impl Parts {
                     Some(values) => values,
                     None => implied_label_values(singles).map_err(|e| Error::data(format!("{file}: {e}")))?,
                 };
+                if let [only] = values[..] {
+                    return Err(Error::usage(format!(
+                        "{file}: {only} is the only label, which is no distribution; give all labels with --label-values"
+                    )));
+                }
                 let mut data = Vec::new();
                 for (row, &single) in singles.iter().enumerate() {
                     let target = from_single_label(single, &values, spread)
@@ -99,6 +106,9 @@ impl Parts {
             }
             (Some((targets, notice)), _, _) => {
                 fits("rows of labels", targets.rows())?;
+                if targets.cols() == 1 {
+                    return Err(one_label(&file, "labels"));
+                }
                 notices.extend(notice.map(|notice| format!("{file}: {notice}")));
                 if let Some(values) = options.label_values.as_ref().filter(|v| v.len() != targets.cols()) {
                     return Err(Error::usage(format!(
@@ -124,6 +134,9 @@ impl Parts {
         dataset.truth = singles;
         if let Some(split) = self.split {
             fits("values of the split", split.len())?;
+            for (row, part) in split.iter().enumerate() {
+                check_part(part).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+            }
             dataset.split = Some(split);
         }
         if let Some(groups) = self.groups {
@@ -132,10 +145,41 @@ impl Parts {
         }
         if let Some(weights) = self.weights {
             fits("sample weights", weights.len())?;
+            for (row, &weight) in weights.iter().enumerate() {
+                check_weight(weight).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+            }
+            if !weights.iter().any(|&weight| weight as f32 > 0.0) {
+                return Err(Error::data(format!("{file}: every sample weight is 0")));
+            }
             dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
         }
         Ok(Loaded { dataset, notices })
     }
+}
+
+/// A weight that can be used, or the reason why not.
+pub(super) fn check_weight(weight: f64) -> std::result::Result<f64, String> {
+    if (weight as f32).is_finite() && weight >= 0.0 {
+        Ok(weight)
+    } else {
+        Err(format!("the sample weight {weight} is not a finite number of at least 0"))
+    }
+}
+
+/// The name of a part of a split, or the reason why it is none.
+pub(super) fn check_part(part: &str) -> std::result::Result<&str, String> {
+    match is_tested(part) {
+        Some(_) => Ok(part),
+        None => Err(format!("{part:?} is no part of a split; write train, valid or test")),
+    }
+}
+
+/// A single column of labels is everywhere 1 once normalised.
+pub(super) fn one_label(file: &str, name: &str) -> Error {
+    Error::usage(format!(
+        "{file}: one label column is no distribution; for one ordered label use --label-column {} --sigma S",
+        shown(name)
+    ))
 }
 
 /// One ordered label a row says nothing about its neighbours; the user must.

@@ -7,52 +7,75 @@ use std::io::Read;
 
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 
-use super::assemble::{Groups, Parts};
+use super::assemble::{Groups, Parts, check_part, check_weight};
 use super::gather::{RowGatherer, single_precision};
+use super::lines::LineStarts;
 use super::roles::{Roles, features_of_model};
-use super::{Format, Loaded, ReadOptions, RowStream, Source, read_error};
+use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, read_error};
 use crate::targets::TargetRows;
 use crate::{Error, Features, Result, Schema};
 
 /// A table of text, open at its first row.
 struct TextTable {
     file: String,
-    reader: Reader<Box<dyn Read>>,
+    reader: Reader<LineStarts<Box<dyn Read>>>,
     header: Vec<String>,
     record: StringRecord,
     line: u64,
+    purpose: Purpose,
 }
 
 impl TextTable {
-    fn open(source: Source) -> Result<Self> {
-        let file = source.file.clone();
-        let delimiter = if source.format == Format::Tsv { b'\t' } else { b',' };
+    fn open(source: Source, purpose: Purpose) -> Result<Self> {
+        let (file, format) = (source.file.clone(), source.format);
+        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
         let reader = ReaderBuilder::new()
             .delimiter(delimiter)
             .has_headers(false)
             // Rows of another length are refused below, in our words.
             .flexible(true)
             .trim(Trim::All)
-            .from_reader(source.into_reader());
-        let mut table = TextTable { file, reader, header: Vec::new(), record: StringRecord::new(), line: 0 };
+            .from_reader(LineStarts::new(source.into_reader()));
+        let mut table =
+            TextTable { file, reader, header: Vec::new(), record: StringRecord::new(), line: 0, purpose };
         if !table.read_record()? {
             return Err(Error::data(format!("{}: the file is empty", table.file)));
         }
         table.header = table.record.iter().map(str::to_string).collect();
+        table.check_separator(format)?;
         let numbers: Vec<f64> = table.header.iter().filter_map(|name| name.parse().ok()).collect();
         // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
         if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
             return Err(Error::data(format!(
-                "{} line 1: numbers where the names of the columns are expected; add a header line",
-                table.file
+                "{} line {}: numbers where the names of the columns are expected; add a header line",
+                table.file, table.line
             )));
         }
         Ok(table)
     }
 
+    /// A header of one name with another format's separator in it is most likely of that format.
+    fn check_separator(&self, format: Format) -> Result<()> {
+        let [name] = &self.header[..] else { return Ok(()) };
+        let remedy = if name.contains(';') {
+            "semicolons separate the columns; save the file with commas"
+        } else if format == Format::Csv && name.contains('\t') {
+            "tabs separate the columns; give --format tsv"
+        } else if format == Format::Tsv && name.contains(',') {
+            "commas separate the columns; give --format csv"
+        } else {
+            return Ok(());
+        };
+        Err(Error::data(format!("{} line {}: {remedy}", self.file, self.line)))
+    }
+
     fn read_record(&mut self) -> Result<bool> {
-        let more = self.reader.read_record(&mut self.record).map_err(|error| {
-            let line = error.position().map_or(self.line + 1, ::csv::Position::line);
+        let start = self.reader.position().byte();
+        let more = self.reader.read_record(&mut self.record);
+        // The parser's own line numbers leave out blank lines and the LF after a CR.
+        self.line = self.reader.get_mut().line_from(start);
+        more.map_err(|error| {
+            let line = self.line;
             match error.into_kind() {
                 ErrorKind::Io(error) => read_error(&self.file, error),
                 ErrorKind::Utf8 { .. } => {
@@ -60,9 +83,7 @@ impl TextTable {
                 }
                 other => Error::data(format!("{} line {line}: {other:?}", self.file)),
             }
-        })?;
-        self.line = self.record.position().map_or(self.line, ::csv::Position::line);
-        Ok(more)
+        })
     }
 
     /// Moves to the next row; `false` after the last.
@@ -114,10 +135,13 @@ impl TextTable {
             let value = match self.text(column).parse::<f64>() {
                 Ok(value) => value,
                 Err(_) => {
-                    let remedy = format!(
-                        "; correct it, or leave the column out with --ignore {:?}",
-                        self.header[column]
-                    );
+                    let remedy = match self.purpose {
+                        Purpose::Learning => format!(
+                            "; correct it, or leave the column out with --ignore {:?}",
+                            self.header[column]
+                        ),
+                        Purpose::Predicting => "; the model needs a number here".to_string(),
+                    };
                     self.number(column, &remedy)?
                 }
             };
@@ -138,7 +162,7 @@ impl TextTable {
 /// Reads a table with labels.
 pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let stem = source.stem.clone();
-    let mut table = TextTable::open(source)?;
+    let mut table = TextTable::open(source, Purpose::Learning)?;
     let roles = Roles::resolve(&table.file, &table.header, options)?;
     let mut features = RowGatherer::new(roles.features.len());
     let mut targets = TargetRows::new(roles.labels.len(), options.strict);
@@ -163,10 +187,12 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
             singles.push(table.finite(column)?);
         }
         if let Some(column) = roles.weights {
-            weights.push(table.finite(column)?);
+            let weight = table.finite(column)?;
+            weights.push(check_weight(weight).map_err(|reason| table.fault(column, &reason))?);
         }
         if let Some(column) = roles.split {
-            split.push(table.present(column)?.to_string());
+            let part = table.present(column)?;
+            split.push(check_part(part).map_err(|reason| table.fault(column, &reason))?.to_string());
         }
         if let Some(column) = roles.group {
             groups.push(table.present(column)?);
@@ -192,7 +218,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
 
 /// Streams the feature columns of a table.
 pub(super) fn stream(source: Source, schema: &Schema, features: usize) -> Result<Box<dyn RowStream>> {
-    let mut table = TextTable::open(source)?;
+    let mut table = TextTable::open(source, Purpose::Predicting)?;
     let waiting = table.next_row()?;
     let numeric = |column| {
         let text = table.text(column);

@@ -14,8 +14,8 @@ use flate2::read::ZlibDecoder;
 use super::assemble::{Parts, groups_of};
 use super::gather::{ColumnGatherer, CompressedColumns, check_columns, single_precision};
 use super::numbers::{Numbers, Storage, drain};
-use super::roles::listed;
-use super::{InMemory, Loaded, ReadOptions, RowStream, Source, read_error, refuse_ignore};
+use super::roles::{listed, shown};
+use super::{InMemory, Loaded, ReadOptions, RowStream, Source, missing_name, read_error, refuse_ignore};
 use crate::targets::TargetRows;
 use crate::{Error, Features, Matrix, Result};
 
@@ -30,7 +30,8 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         .into_iter()
         .flatten();
     let vectors = named.cloned().chain([LABEL_VALUES.to_string()]).collect();
-    let mut found = Variables::read(source, Wanted { labels: true, vectors })?;
+    let labels = options.label_column.as_deref() != Some("labels");
+    let mut found = Variables::read(source, Wanted { labels, vectors })?;
     let mut parts = Parts::new(found.file.clone(), stem, found.take_features()?);
     let file = parts.file.clone();
     if let Some(labels) = found.labels.take() {
@@ -167,8 +168,7 @@ impl Variables {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let held = if self.names.is_empty() { "none".to_string() } else { listed(&self.names) };
-        Error::data(format!("{}: no numeric variable {name:?}; it holds {held}", self.file))
+        missing_name(&self.file, "numeric variable", name, &self.names)
     }
 
     /// A vector whose numbers must all be finite.
@@ -372,8 +372,9 @@ impl<R: Read> Bytes<'_, R> {
         if header.class == SPARSE {
             let name = &header.name;
             return Err(Error::data(format!(
-                "{}: {name:?} is stored sparse; save it as full({name})",
-                self.file
+                "{}: {name:?} is stored sparse; save it as full({})",
+                self.file,
+                shown(name)
             )));
         }
         let tag = self.tag()?;

@@ -26,6 +26,7 @@ use crate::{Dataset, Error, Features, Result, Schema};
 mod assemble;
 pub mod csv;
 mod gather;
+mod lines;
 pub mod mat;
 mod npy;
 pub mod npz;
@@ -216,6 +217,13 @@ fn without_parquet(source: &Source) -> Error {
     Error::usage(format!("{}: this build reads no Parquet (feature `parquet`)", source.file))
 }
 
+/// What the columns are read for: decides which remedy a message may offer.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Learning,
+    Predicting,
+}
+
 /// An input that is open, with what messages call it.
 struct Source {
     /// What messages call it: the path as given.
@@ -234,7 +242,7 @@ impl Source {
                 .ok_or_else(|| Error::usage(format!("standard input needs --format (one of {FORMATS})")))?;
             return Ok(Source { file: "stdin".into(), stem: "stdin".into(), format, handle: None });
         }
-        let file = path.display().to_string();
+        let file = roles::shown(&path.display().to_string());
         let handle = File::open(path).map_err(|e| match e.kind() {
             ErrorKind::NotFound => Error::data(format!("{file}: no such file")),
             _ => Error::io(path, e),
@@ -242,11 +250,9 @@ impl Source {
         if handle.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
             return Err(Error::data(format!("{file}: is a folder where a data file is expected")));
         }
-        let format = format.or_else(|| Format::from_path(path)).ok_or_else(|| {
-            Error::usage(format!(
-                "{file}: the extension names no known format; give --format (one of {FORMATS})"
-            ))
-        })?;
+        let format = format
+            .or_else(|| Format::from_path(path))
+            .ok_or_else(|| Error::usage(format!("{file}: {}", unknown_extension(path))))?;
         let stem = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
         Ok(Source { file, stem, format, handle: Some(handle) })
     }
@@ -262,6 +268,9 @@ impl Source {
     /// The file, for formats that are read from their end: neither standard input nor a pipe.
     fn into_seekable(self) -> Result<File> {
         match self.handle {
+            Some(handle) if handle.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) => {
+                Err(Error::data(format!("{}: the file is empty", self.file)))
+            }
             Some(handle) if handle.metadata().is_ok_and(|m| m.is_file()) => Ok(handle),
             _ => Err(Error::usage(format!(
                 "{}: {} files are not read from a pipe; save it to a file first",
@@ -269,6 +278,30 @@ impl Source {
             ))),
         }
     }
+}
+
+/// What to do about a file whose extension is that of no format.
+fn unknown_extension(path: &Path) -> String {
+    let extension = path.extension().map(|text| text.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("npy") => {
+            "a single array is not read; save it with numpy.savez as features (and labels) of a .npz".into()
+        }
+        Some("gz" | "bz2" | "xz" | "zst" | "zip") => {
+            "compressed files are not read; decompress it first".into()
+        }
+        _ => format!("the extension names no known format; give --format (one of {FORMATS})"),
+    }
+}
+
+/// The message of a container without an array or variable that it must have.
+fn missing_name(file: &str, kind: &str, name: &str, held: &[String]) -> Error {
+    let shown = if held.is_empty() { "none".to_string() } else { roles::listed(held) };
+    let remedy = match name {
+        "features" | "labels" if !held.is_empty() => "; name them features and labels",
+        _ => "",
+    };
+    Error::data(format!("{file}: no {kind} {name:?}; it holds {shown}{remedy}"))
 }
 
 /// A failed read: damage of the data, or the system's refusal.

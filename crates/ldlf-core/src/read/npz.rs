@@ -13,13 +13,13 @@ use flate2::read::DeflateDecoder;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::assemble::{Groups, Parts};
+use super::assemble::{Groups, Parts, one_label};
 use super::gather::{ColumnGatherer, RowGatherer, check_columns, single_precision};
 use super::npy::{ArrayHeader, Items};
-use super::numbers::{Numbers, Storage};
-use super::roles::listed;
+use super::numbers::{Checked, Numbers, Storage, drain};
 use super::{
-    InMemory, Loaded, ReadOptions, RowStream, Source, check_feature_count, read_error, refuse_ignore,
+    InMemory, Loaded, ReadOptions, RowStream, Source, check_feature_count, missing_name, read_error,
+    refuse_ignore,
 };
 use crate::targets::normalise_rows;
 use crate::{Csr, Error, Features, Matrix, Result};
@@ -32,7 +32,13 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let features = archive.features()?;
     let mut parts = Parts::new(archive.file.clone(), stem, features);
     let file = parts.file.clone();
-    if let Some(labels) = archive.matrix("labels")? {
+    let single = options.label_column.as_deref() == Some("labels");
+    let header = if single { None } else { archive.header("labels")? };
+    if header.is_some_and(|header| header.shape.len() == 1) {
+        return Err(one_label(&file, "labels"));
+    }
+    let labels = if single { None } else { archive.matrix("labels")? };
+    if let Some(labels) = labels {
         parts.targets = Some(normalise_rows(&labels, options.strict, &|row, label| match label {
             Some(label) => format!("{file} row {}, label {}", row + 1, label + 1),
             None => format!("{file} row {}", row + 1),
@@ -92,6 +98,9 @@ impl RowStream for ArrayRows {
             block.push(&row);
             self.given += 1;
         }
+        if self.given == self.rows {
+            self.numbers.finish().map_err(|e| read_error(&self.file, e))?;
+        }
         Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
     }
 
@@ -141,8 +150,7 @@ impl Archive {
     }
 
     fn missing(&self, name: &str) -> Error {
-        let held = if self.names.is_empty() { "none".to_string() } else { listed(&self.names) };
-        Error::data(format!("{}: no array {name:?}; it holds {held}", self.file))
+        missing_name(&self.file, "array", name, &self.names)
     }
 
     /// Reads an array's header and gives its numbers to `visit`.
@@ -158,16 +166,19 @@ impl Archive {
         let mut member = self.zip.by_name(&format!("{name}.npy")).map_err(|e| zip_error(file, e))?;
         let header = ArrayHeader::read(file, name, &mut member)?;
         let (storage, big_endian) = (header.storage(file, name)?, header.big_endian);
-        let result = visit(
-            file,
-            &header,
-            &mut Numbers::new(&mut member as &mut dyn Read, storage, big_endian, header.count),
-        )?;
+        let mut numbers = Numbers::new(&mut member as &mut dyn Read, storage, big_endian, header.count);
+        let result = visit(file, &header, &mut numbers)?;
+        // The checksum is compared at the very end only.
+        numbers.finish().map_err(|e| read_error(file, e))?;
         Ok(Some(result))
     }
 
     fn header(&mut self, name: &str) -> Result<Option<ArrayHeader>> {
-        self.with_array(name, |_, header, _| Ok(header.clone()))
+        if !self.has(name) {
+            return Ok(None);
+        }
+        let mut member = self.zip.by_name(&format!("{name}.npy")).map_err(|e| zip_error(&self.file, e))?;
+        ArrayHeader::read(&self.file, name, &mut member).map(Some)
     }
 
     /// A whole array as it lies in the file.
@@ -230,6 +241,7 @@ impl Archive {
         let count = header.count.saturating_mul(width as u64);
         let characters = Numbers::new(&mut member, Storage::U32, header.big_endian, count).rest();
         let characters = characters.map_err(|e| read_error(file, e))?;
+        drain(&mut member).map_err(|e| read_error(file, e))?;
         let text = |cell: &[f64]| {
             cell.iter().filter_map(|&c| char::from_u32(c as u32)).filter(|&c| c != '\0').collect()
         };
@@ -320,13 +332,16 @@ impl Archive {
         let file = self.file;
         let member = self.zip.by_name(&format!("{name}.npy")).map_err(|e| zip_error(&file, e))?;
         let (start, size, method) = (member.data_start(), member.compressed_size(), member.compression());
+        let checksum = member.crc32();
         drop(member);
         let mut reader = self.zip.into_inner();
         let start = start.ok_or_else(|| Error::data(format!("{file}: {name:?} cannot be located")))?;
         reader.seek(SeekFrom::Start(start)).map_err(|e| read_error(&file, e))?;
         match method {
-            CompressionMethod::Stored => Ok(Box::new(reader.take(size))),
-            CompressionMethod::Deflated => Ok(Box::new(DeflateDecoder::new(reader.take(size)))),
+            CompressionMethod::Stored => Ok(Box::new(Checked::new(reader.take(size), checksum))),
+            CompressionMethod::Deflated => {
+                Ok(Box::new(Checked::new(DeflateDecoder::new(reader.take(size)), checksum)))
+            }
             other => {
                 Err(Error::data(format!("{file}: {name:?} is compressed by {other}, which is not read")))
             }

@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Read};
 
+use flate2::Crc;
+
 /// The type in which one number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
@@ -76,6 +78,11 @@ impl<R: Read> Numbers<R> {
         }
         Ok(all)
     }
+
+    /// Reads to the end of what holds the numbers, where a reader with a checksum compares it.
+    pub fn finish(&mut self) -> std::io::Result<()> {
+        drain(&mut self.reader)
+    }
 }
 
 /// Appends the numbers in `bytes` to `out`.
@@ -100,6 +107,30 @@ fn decode(bytes: &[u8], storage: Storage, big_endian: bool, out: &mut Vec<f64>) 
         Storage::U64 => each!(u64),
         Storage::F32 => each!(f32),
         Storage::F64 => each!(f64),
+    }
+}
+
+/// Compares the checksum of a zip entry once its last byte was read, as the zip reader does for entries it lends.
+pub(super) struct Checked<R> {
+    reader: R,
+    checksum: Crc,
+    expected: u32,
+}
+
+impl<R: Read> Checked<R> {
+    pub fn new(reader: R, expected: u32) -> Self {
+        Checked { reader, checksum: Crc::new(), expected }
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.checksum.update(&buffer[..read]);
+        if read == 0 && !buffer.is_empty() && self.checksum.sum() != self.expected {
+            return Err(std::io::Error::new(ErrorKind::InvalidData, "Invalid checksum"));
+        }
+        Ok(read)
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs::File;
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use ::parquet::basic::Compression;
 use ::parquet::errors::ParquetError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -15,10 +16,10 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
 
-use super::assemble::{Groups, Parts};
+use super::assemble::{Groups, Parts, check_part, check_weight};
 use super::gather::{RowGatherer, single_precision};
 use super::roles::{Roles, features_of_model};
-use super::{Loaded, ReadOptions, RowStream, Source};
+use super::{Loaded, Purpose, ReadOptions, RowStream, Source};
 use crate::targets::TargetRows;
 use crate::{Error, Features, Result, Schema};
 
@@ -39,6 +40,12 @@ impl ColumnTable {
         let file = source.file.clone();
         let builder = ParquetRecordBatchReaderBuilder::try_new(source.into_seekable()?)
             .map_err(|e| unreadable(&file, &e))?;
+        let mut chunks = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
+        if chunks.any(|chunk| chunk.compression() == Compression::LZO) {
+            return Err(Error::data(format!(
+                "{file}: compressed by LZO, which is not read; save it with the compression zstd"
+            )));
+        }
         let fields = builder.schema().fields();
         let header = fields.iter().map(|field| field.name().clone()).collect();
         let types = fields.iter().map(|field| field.data_type().clone()).collect();
@@ -47,14 +54,14 @@ impl ColumnTable {
     }
 
     /// The batches of the given columns, which come in the order of the header.
-    fn batches(self, columns: &[usize]) -> Result<Batches> {
+    fn batches(self, columns: &[usize], purpose: Purpose) -> Result<Batches> {
         let mask = ProjectionMask::roots(self.builder.parquet_schema(), columns.iter().copied());
         let reader = self.builder.with_projection(mask).with_batch_size(BATCH).build();
         let reader = reader.map_err(|e| unreadable(&self.file, &e))?;
         let mut order = columns.to_vec();
         order.sort_unstable();
         order.dedup();
-        Ok(Batches { file: self.file, header: self.header, reader, order, rows: 0 })
+        Ok(Batches { file: self.file, header: self.header, reader, order, rows: 0, purpose })
     }
 }
 
@@ -67,6 +74,7 @@ struct Batches {
     order: Vec<usize>,
     /// Rows of the batches before the current one.
     rows: usize,
+    purpose: Purpose,
 }
 
 impl Batches {
@@ -124,8 +132,12 @@ impl Batches {
             }
             other => {
                 let name = &self.header[column];
+                let remedy = match self.purpose {
+                    Purpose::Learning => format!("leave the column out with --ignore {name:?}"),
+                    Purpose::Predicting => "the model needs numbers here".to_string(),
+                };
                 return Err(Error::data(format!(
-                    "{}, column {name:?}: {other} is not a type of numbers; leave the column out with --ignore {name:?}",
+                    "{}, column {name:?}: {other} is not a type of numbers; {remedy}",
                     self.file
                 )));
             }
@@ -179,7 +191,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     }
     let others = [roles.single, roles.weights, roles.split, roles.group].into_iter().flatten();
     let columns: Vec<usize> = roles.features.iter().chain(&roles.labels).copied().chain(others).collect();
-    let mut batches = table.batches(&columns)?;
+    let mut batches = table.batches(&columns, Purpose::Learning)?;
 
     let mut features = RowGatherer::new(roles.features.len());
     let mut targets = TargetRows::new(roles.labels.len(), options.strict);
@@ -205,10 +217,15 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
             singles.extend(batches.finite(&batch, column)?);
         }
         if let Some(column) = roles.weights {
-            weights.extend(batches.finite(&batch, column)?);
+            for (row, weight) in batches.finite(&batch, column)?.into_iter().enumerate() {
+                weights.push(check_weight(weight).map_err(|reason| batches.fault(row, column, &reason))?);
+            }
         }
         if let Some(column) = roles.split {
-            split.extend(batches.texts(&batch, column)?);
+            for (row, part) in batches.texts(&batch, column)?.into_iter().enumerate() {
+                check_part(&part).map_err(|reason| batches.fault(row, column, &reason))?;
+                split.push(part);
+            }
         }
         if let Some(column) = roles.group {
             batches.texts(&batch, column)?.iter().for_each(|text| groups.push(text));
@@ -237,7 +254,7 @@ pub(super) fn stream(source: Source, schema: &Schema, features: usize) -> Result
         |column: usize| table.types[column].is_numeric() || table.types[column] == DataType::Boolean;
     let columns = features_of_model(&table.file, &table.header, schema, features, numeric)?;
     let rows = table.rows;
-    let batches = table.batches(&columns)?;
+    let batches = table.batches(&columns, Purpose::Predicting)?;
     Ok(Box::new(ColumnStream { batches, columns, rows, read: Vec::new(), next: 0, sparse: None }))
 }
 

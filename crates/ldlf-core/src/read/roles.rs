@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::ReadOptions;
+use super::assemble::one_label;
 use crate::{Error, Result, Schema};
 
 /// The columns by what they are for, as positions in the header.
@@ -43,6 +44,9 @@ impl Roles {
                  will do), or one ordered label with --label-column; the columns are {}",
                 listed(header)
             )));
+        }
+        if let [only] = labels[..] {
+            return Err(one_label(file, &header[only]));
         }
         if !labels.is_empty() && single.is_some() && options.spread.is_some() {
             return Err(Error::usage(
@@ -190,10 +194,23 @@ fn fits(pattern: &str, name: &str) -> bool {
     true
 }
 
+/// A name as messages may show it: control characters, which a terminal would obey, as escapes.
+pub(super) fn shown(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_control() {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    text
+}
+
 /// The first names of a list, for a message.
 pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 8;
-    let mut text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let mut text = names.iter().take(SHOWN).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {
         text.push_str(&format!(" and {} more", names.len() - SHOWN));
     }

@@ -18,6 +18,10 @@ use super::{Loaded, ReadOptions, RowStream, Source, read_error, refuse_ignore};
 use crate::targets::TargetRows;
 use crate::{Csr, Error, Features, Result};
 
+/// The largest index. The number of features is the largest that a file names, and a learner keeps some numbers for
+/// each: a slip of the pen must not ask for all memory.
+const MOST_FEATURES: u32 = 100_000_000;
+
 /// Lines with their numbers; what one holds is kept until the next is read.
 struct Lines {
     file: String,
@@ -77,10 +81,16 @@ impl Lines {
         for word in words {
             let entry = word
                 .split_once(':')
-                .and_then(|(index, value)| Some((index.parse::<u32>().ok()?, value.parse::<f64>().ok()?)));
+                .and_then(|(index, value)| Some((index.parse::<u128>().ok()?, value.parse::<f64>().ok()?)));
             let Some((index, value)) = entry else {
                 return Err(self.fault(&format!("{word:?} is not index:value")));
             };
+            let index =
+                u32::try_from(index).ok().filter(|&index| index <= MOST_FEATURES).ok_or_else(|| {
+                    self.fault(&format!(
+                        "the index {index} is larger than {MOST_FEATURES}; number the features anew"
+                    ))
+                })?;
             let previous = self.entries.last().map_or(0, |(column, _)| column + 1);
             if index <= previous {
                 return Err(self.fault(&format!("the index {index} does not rise (indices start at 1)")));
