@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ldlf::model_file::{Overwrite, check_output};
+use ldlf::model_file::{Overwrite, Parts, check_output};
 use ldlf::{Error, Result, TrainedModel, registry};
 
 /// Whether a path stands for standard input or output.
@@ -24,16 +24,33 @@ pub fn check_input(path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses an output that exists, unless `force`; `-` never does.
+/// Refuses an output that exists, unless `force`, and whatever cannot be written; `-` always can.
 pub fn check_destination(path: &Path, force: bool) -> Result<Overwrite> {
     let overwrite = if force { Overwrite::Yes } else { Overwrite::No };
     if !is_standard(path) {
         check_output(path, overwrite)?;
-        if path.is_dir() {
-            return Err(Error::usage(format!("{} is a folder; name a file", path.display())));
-        }
     }
     Ok(overwrite)
+}
+
+/// Refuses an output that is also another file of the same call: `--force` must not cost anybody their data.
+pub fn check_apart(output: &Path, others: &[&Path]) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    match others.iter().find(|other| !is_standard(output) && real(output) == real(other)) {
+        None => Ok(()),
+        Some(other) => Err(Error::usage(format!(
+            "{} would overwrite {}, which this call also uses; name another output",
+            output.display(),
+            other.display()
+        ))),
+    }
+}
+
+/// Refuses to write checkpoints over a file that is no checkpoint, unless `force`.
+pub fn check_checkpoint(path: &Path, force: bool) -> Result<()> {
+    let replaces_checkpoint =
+        || Parts::read(path).is_ok_and(|parts| parts.details.contains_key("checkpoint"));
+    check_destination(path, force || replaces_checkpoint()).map(drop)
 }
 
 /// Reads a model file.

@@ -145,6 +145,15 @@ pub(crate) fn is_tested(part: &str) -> Option<bool> {
 
 /// The source's own split as one fold: learns from the rows marked `train` or `valid`, tests those marked `test`.
 pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
+    let fold = split_parts(data)?;
+    if fold.test.is_empty() {
+        return Err(Error::data(format!("{}: the split marks no row \"test\"", data.name)));
+    }
+    Ok(vec![fold])
+}
+
+/// The two sides of the source's own split, of which only the training side must have rows.
+pub fn split_parts(data: &Dataset) -> Result<Fold> {
     let Some(parts) = &data.split else {
         return Err(Error::usage(format!("{}: there is no split; name its column", data.name)));
     };
@@ -158,12 +167,10 @@ pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
         })
     };
     let fold = Fold::testing(&parts.iter().enumerate().map(tested).collect::<Result<Vec<_>>>()?);
-    for (rows, part) in [(&fold.training, "train"), (&fold.test, "test")] {
-        if rows.is_empty() {
-            return Err(Error::data(format!("{}: the split marks no row {part:?}", data.name)));
-        }
+    if fold.training.is_empty() {
+        return Err(Error::data(format!("{}: the split marks no row \"train\"", data.name)));
     }
-    Ok(vec![fold])
+    Ok(fold)
 }
 
 /// The ten folds of the released experiment: `rows` row numbers drawn **with replacement**, cut to a multiple of ten;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -181,7 +181,8 @@ impl Parts {
 
     /// Reads the bytes of a safetensors file written by [`Parts::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let damaged = |why: String| Error::model_file(format!("not a whole ldlf model file: {why}"));
+        let damaged =
+            |why: String| Error::model_file(format!("not an ldlf model file, or a damaged one: {why}"));
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(e.to_string()))?;
         let document = header
             .metadata()
@@ -215,14 +216,18 @@ impl Parts {
     /// Reads a file written by [`Parts::write`].
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |why: String| Error::model_file(format!("{}: {why}", path.display()));
-        let meta = std::fs::metadata(path).map_err(|e| wrong(format!("cannot be opened: {e}")))?;
+        let open = |e: std::io::Error| match e.kind() {
+            std::io::ErrorKind::PermissionDenied => Error::io(path, e),
+            _ => wrong(format!("cannot be opened: {e}")),
+        };
+        let meta = std::fs::metadata(path).map_err(open)?;
         if !meta.is_file() {
             return Err(wrong("is not a file; name a model file".into()));
         }
         if meta.len() > LARGEST_FILE {
             return Err(wrong(format!("holds {} bytes, too many for a model file", meta.len())));
         }
-        let bytes = std::fs::read(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+        let bytes = std::fs::read(path).map_err(open)?;
         Parts::from_bytes(&bytes).map_err(|e| wrong(e.to_string()))
     }
 }
@@ -240,17 +245,45 @@ pub enum Overwrite {
     No,
 }
 
-/// Refuses an output that exists unless it may be replaced; for a check before the work starts.
+/// Refuses an output that exists unless it may be replaced, that is no regular file, or whose folder cannot be written to; for a
+/// check before the work starts.
 pub fn check_output(path: &Path, overwrite: Overwrite) -> Result<()> {
     if overwrite == Overwrite::No && path.symlink_metadata().is_ok() {
         return Err(Error::usage(format!("{} exists; choose another name or add --force", path.display())));
     }
-    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        Some(parent) if !parent.is_dir() => {
-            Err(Error::usage(format!("the folder {} does not exist; make it first", parent.display())))
+    temporary_beside(&destination(path)?).map(drop)
+}
+
+/// Where an output goes: behind a symbolic link, so that the link stays. Devices, pipes and folders are refused: they must not be
+/// replaced by a file.
+fn destination(path: &Path) -> Result<PathBuf> {
+    match path.metadata() {
+        Ok(found) if found.is_file() => std::fs::canonicalize(path).map_err(|e| Error::io(path, e)),
+        Ok(found) if found.is_dir() => {
+            Err(Error::usage(format!("{} is a folder; name a file", path.display())))
         }
-        _ => Ok(()),
+        Ok(_) => Err(Error::usage(format!("{} is not a regular file; name another output", path.display()))),
+        Err(_) => Ok(path.to_path_buf()),
     }
+}
+
+/// An empty temporary file in the folder of an output, with the permissions of any new file.
+fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(Error::usage(format!("the folder {} does not exist; make it first", folder.display())));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ldlf-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    // The library's own message would name the temporary file.
+    builder
+        .tempfile_in(folder)
+        .map_err(|e| Error::io(folder, e.raw_os_error().map_or(e, std::io::Error::from_raw_os_error)))
 }
 
 /// Writes a file whole or not at all: to a temporary file beside it, synced, then renamed.
@@ -259,29 +292,28 @@ pub fn write_atomically(
     overwrite: Overwrite,
     write: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
 ) -> Result<()> {
-    check_output(path, overwrite)?;
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if overwrite == Overwrite::No && path.symlink_metadata().is_ok() {
+        return Err(Error::usage(format!("{} exists; choose another name or add --force", path.display())));
+    }
+    let target = destination(path)?;
+    let mut temporary = temporary_beside(&target)?;
     let io = |e| Error::io(path, e);
-    let mut temporary = tempfile::Builder::new().prefix(".ldlf-").tempfile_in(folder).map_err(io)?;
     {
         let mut out = std::io::BufWriter::new(temporary.as_file_mut());
         write(&mut out).and_then(|()| out.flush()).map_err(io)?;
     }
     temporary.as_file().sync_all().map_err(io)?;
-    #[cfg(unix)]
-    {
-        // A temporary file is private; the output gets the permissions of any new file.
-        use std::os::unix::fs::PermissionsExt;
-        let mode = path.metadata().map_or(0o644, |m| m.permissions().mode());
-        temporary.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(io)?;
+    if let Ok(existing) = target.metadata() {
+        temporary.as_file().set_permissions(existing.permissions()).map_err(io)?;
     }
+    let folder = temporary.path().parent().map(Path::to_path_buf);
     let renamed = match overwrite {
-        Overwrite::Yes => temporary.persist(path).map(drop),
-        Overwrite::No => temporary.persist_noclobber(path).map(drop),
+        Overwrite::Yes => temporary.persist(&target).map(drop),
+        Overwrite::No => temporary.persist_noclobber(&target).map(drop),
     };
     renamed.map_err(|e| io(e.error))?;
     // Makes the rename itself durable; a file system that cannot sync a folder is no reason to fail.
-    if let Ok(folder) = std::fs::File::open(folder) {
+    if let Some(Ok(folder)) = folder.map(std::fs::File::open) {
         let _ = folder.sync_all();
     }
     Ok(())
@@ -322,6 +354,11 @@ impl TrainedModel {
 
     /// Rebuilds a model; `learners` are the kinds that this program knows.
     pub fn from_parts(mut parts: Parts, learners: &[LearnerEntry]) -> Result<Self> {
+        if parts.details.contains_key("checkpoint") {
+            return Err(Error::model_file(
+                "this is a checkpoint, not a model; go on from it with `ldlf train --resume`",
+            ));
+        }
         // The version is read on its own first: a future document may have another shape.
         let version: u32 = parts.detail("format_version")?;
         if version == 0 || version > FORMAT_VERSION {
@@ -421,6 +458,22 @@ mod tests {
         let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
         assert!(write_atomically(&path, Overwrite::No, |_| Err(full())).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_pipes_and_folders_are_never_replaced_and_links_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        for place in [Path::new("/dev/null"), folder.path()] {
+            let refused = Parts::new().write(place, Overwrite::Yes).unwrap_err();
+            assert_eq!(refused.exit_code(), 2, "{refused}");
+        }
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        Parts::new().write(&target, Overwrite::No).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        sample().write(&link, Overwrite::Yes).unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(Parts::read(&target).unwrap(), sample());
     }
 
     #[test]

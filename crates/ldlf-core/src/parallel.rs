@@ -17,6 +17,9 @@ pub struct Threads {
 }
 
 impl Threads {
+    /// More threads than any machine makes use of; asking for more is a slip.
+    pub const MOST: usize = 1024;
+
     /// The caller's thread only.
     pub fn one() -> Self {
         Threads { pool: None }
@@ -25,6 +28,9 @@ impl Threads {
     /// A pool of `count` threads; 0 means one for every core.
     pub fn new(count: usize) -> Result<Self> {
         let count = if count == 0 { Self::available() } else { count };
+        if count > Self::MOST {
+            return Err(Error::usage(format!("threads must be at most {}, got {count}", Self::MOST)));
+        }
         if count == 1 {
             return Ok(Threads::one());
         }

@@ -23,6 +23,7 @@ pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Resu
     for part in ["predictions", "curves"] {
         let part = folder.join(part);
         std::fs::create_dir_all(&part).map_err(|e| Error::io(&part, e))?;
+        clear_tables(&part).map_err(|e| Error::io(&part, e))?;
     }
     for (name, result) in file_names(evaluation).iter().zip(&evaluation.results) {
         for (number, fold) in result.folds.iter().enumerate() {
@@ -36,6 +37,17 @@ pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Resu
         out.write_all(&json)?;
         out.write_all(b"\n")
     })
+}
+
+/// Removes the tables of an earlier evaluation, whose learners may be others.
+fn clear_tables(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "csv") {
+            std::fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// What the files of each learner are called, in the order of the table.

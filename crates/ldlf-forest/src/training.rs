@@ -106,11 +106,13 @@ impl<'a> Training<'a> {
         };
         let sizes = [("features", data.features.cols()), ("units", shape.units)];
         check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
+        let batch = parameters.batch_size.min(rows.len());
+        let sizes = [("units", shape.units), ("rows of a mini-batch", batch.next_multiple_of(ROWS))];
+        check_memory("the activations and gradients of a mini-batch", &sizes, 4 * size_of::<f32>())?;
         let SldlfParameters { scaling, clip, bins, bias, .. } = *parameters;
         let encoder = Encoder::fit(&data.features, &rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
         let map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
-        let batch = parameters.batch_size.min(rows.len());
         let mean = data.mean_target_of(rows.iter().copied());
         let part = (batch / 8).next_multiple_of(ROWS).clamp(ROWS, 8 * ROWS);
         let works = ldlf_core::parallel::chunks(batch, part)

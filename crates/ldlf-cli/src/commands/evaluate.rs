@@ -27,7 +27,14 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     if options.label_values.is_none() {
         options.label_values = model.schema.label_values.clone();
     }
-    let mut data = read_with(&args.data, &options, printer)?;
+    // Labels made from single values have names, but no columns of those names.
+    let from_one_column = model.schema.label_values.is_some() && options.label_column.is_none();
+    let mut data = read_with(&args.data, &options, printer).map_err(|error| match error {
+        Error::Data(text) | Error::Usage(text) if from_one_column => Error::data(format!(
+            "{text} (a model of one ordered label is measured with --label-column and --sigma)"
+        )),
+        error => error,
+    })?;
     if args.options.has_split() {
         data = data.select(&folds::by_split(&data)?[0].test);
     }

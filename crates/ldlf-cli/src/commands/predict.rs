@@ -10,7 +10,7 @@ use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 
 use super::Ending;
 use crate::args::Predict;
-use crate::inputs::{check_destination, check_input, is_standard, load_model};
+use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
 use crate::prediction_table::{Answers, Kind, TableWriter, delimited};
 use crate::printer::{Printer, STDOUT, counted};
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
@@ -22,6 +22,7 @@ const BLOCK: usize = 4096;
 pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
     let overwrite = check_destination(&args.out, args.force)?;
+    check_apart(&args.out, &[&args.model, &args.data])?;
     let kind = if is_standard(&args.out) { Kind::Csv } else { Kind::of(&args.out)? };
     let model = load_model(&args.model)?;
     let answers = Answers::new(&args.write, &model.schema)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::Ending;
 use crate::args::Train;
 use crate::contenders::share_out;
-use crate::inputs::{check_destination, check_input, data_name, is_standard};
+use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, data_name, is_standard};
 use crate::printer::{Printer, Table, counted, number};
 use crate::progress::{Checkpoints, Run, TrainingWatcher, interrupted, listen_for_ctrl_c};
 
@@ -21,8 +21,10 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         return Err(Error::usage("a model is not written to standard output; name a file with --out"));
     }
     let overwrite = check_destination(&args.out, args.force)?;
+    check_apart(&args.out, &[&args.data])?;
     if let Some(path) = &args.checkpoint {
-        check_destination(path, true)?;
+        check_checkpoint(path, args.force)?;
+        check_apart(path, &[&args.data, &args.out])?;
     }
     let preset = args.preset.as_deref();
     let contenders = share_out(std::slice::from_ref(&args.learner), preset, &args.set)?;
@@ -42,7 +44,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let threads = Threads::new(args.compute.threads)?;
     let mut data = args.options.read(&args.data, printer)?;
     if args.options.has_split() {
-        data = data.select(&folds::by_split(&data)?[0].training);
+        data = data.select(&folds::split_parts(&data)?.training);
     }
 
     let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {

@@ -319,7 +319,7 @@ fn a_checkpoint_that_cannot_be_written_is_refused_before_the_work() {
         str![[r#"
 exit 2
 -- stderr
-error: c is a folder; name a file
+error: c exists; choose another name or add --force
 
 "#]]
     );
@@ -333,6 +333,55 @@ error: the folder nowhere does not exist; make it first
 "#]]
     );
     assert_eq!(folder.files(), ["c", "votes.csv"], "refused before the work");
+}
+
+#[test]
+fn nothing_that_a_call_reads_is_overwritten_even_with_force() {
+    let folder = Folder::with_votes();
+    let train = format!("train votes.csv --labels votes_* {SMALL} --quiet");
+    assert_data_eq!(
+        folder.call(&format!("{train} --out votes.csv --force")),
+        str![[r#"
+exit 2
+-- stderr
+error: votes.csv would overwrite votes.csv, which this call also uses; name another output
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call(&format!("{train} --out m --checkpoint votes.csv")),
+        str![[r#"
+exit 2
+-- stderr
+error: votes.csv exists; choose another name or add --force
+
+"#]]
+    );
+    assert_data_eq!(
+        folder.call(&format!("{train} --out m --checkpoint votes.csv --force")),
+        str![[r#"
+exit 2
+-- stderr
+error: votes.csv would overwrite votes.csv, which this call also uses; name another output
+
+"#]]
+    );
+    assert_eq!(folder.files(), ["votes.csv"]);
+}
+
+#[test]
+fn a_checkpoint_is_not_taken_for_a_model() {
+    let folder = Folder::with_votes();
+    folder.call(&format!("train votes.csv --labels votes_* {SMALL} --out m --checkpoint c --quiet"));
+    assert_data_eq!(
+        folder.call("inspect c"),
+        str![[r#"
+exit 4
+-- stderr
+error: c: this is a checkpoint, not a model; go on from it with `ldlf train --resume`
+
+"#]]
+    );
 }
 
 #[test]
@@ -386,7 +435,7 @@ fn a_damaged_model_file_is_exit_4() {
         str![[r#"
 exit 4
 -- stderr
-error: cut.ldlf: not a whole ldlf model file: invalid header length
+error: cut.ldlf: not an ldlf model file, or a damaged one: invalid header length
 
 "#]]
     );
@@ -395,7 +444,7 @@ error: cut.ldlf: not a whole ldlf model file: invalid header length
         str![[r#"
 exit 4
 -- stderr
-error: votes.csv: not a whole ldlf model file: header too large
+error: votes.csv: not an ldlf model file, or a damaged one: header too large
 
 "#]]
     );
@@ -404,7 +453,7 @@ error: votes.csv: not a whole ldlf model file: header too large
         str![[r#"
 exit 4
 -- stderr
-error: cut.ldlf: not a whole ldlf model file: invalid header length
+error: cut.ldlf: not an ldlf model file, or a damaged one: invalid header length
 
 "#]]
     );
