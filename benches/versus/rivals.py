@@ -30,9 +30,9 @@ TEST_COPIES = {"bfgs-ldl": 20}
 OURS = {
     "bfgs-ldl": ["l2=0", f"iterations={BFGS_ITERATIONS}", "tolerance=0", "memory=10", "standardise=false"],
     "aa-knn": ["k=5", "standardise=false"],
-    "ldsvr": ["penalty=1", "epsilon=0.025", "width=1", "clip=2.220446049250313e-16", "standardise=false"],
     "random-forest": ["trees=200", "min_leaf=3", "feature_share=0.2", "bootstrap=true"],
     "extra-trees": ["trees=200", "min_leaf=3", "feature_share=0.5", "bootstrap=false"],
+    "ldsvr": ["penalty=1", "epsilon=0.025", "width=1", "clip=2.220446049250313e-16", "standardise=false"],
 }
 
 HELD_EQUAL = f"""\
@@ -46,8 +46,8 @@ rows stands beside the times to show that both sides learnt.
   {TEST_COPIES['bfgs-ldl']} times over.
 - `aa-knn` and PyLDL `AA_KNN`: 5 neighbours, Euclidean distance. Training only keeps the rows.
 - `ldsvr` and PyLDL `LDSVR`: RBF kernel as wide as the mean distance, C = 1, a tube of 0.1 in logits, targets kept 2.2e-16
-  from 0 and 1. The problem differs: ours regresses all labels at once on a squared loss (Geng and Hou), theirs is one scikit-learn
-  `SVR` a label. Each stops by its own rule (a step takes less than 0.001 off the objective; libsvm to 1e-7).
+  from 0 and 1. The problem differs: ours regresses all labels at once on a squared loss (Geng and Hou), theirs is one
+  scikit-learn `SVR` a label. Each stops by its own rule (a step takes less than 0.001 off the objective; libsvm to 1e-7).
 - `random-forest`, `extra-trees` and scikit-learn's `RandomForestRegressor`, `ExtraTreesRegressor`: 200 trees, at least 3 rows a
   leaf, 0.2 and 0.5 of the features a split, bootstrap for the first only."""
 
@@ -185,7 +185,7 @@ def run_ours(learner, table, options):
 
 
 def theirs(learner, table, threads):
-    """What a Python user has for the same work: names, functions that make one not yet fitted, the form of its features."""
+    """What a Python user has for the same work: names, functions that make one, the form of features if not dense."""
     if learner == "bfgs-ldl":
         from pyldl.algorithms import SA_BFGS
 
@@ -193,15 +193,15 @@ def theirs(learner, table, threads):
             def fit(self, rows, targets):
                 return super().fit(rows, targets, max_iterations=BFGS_ITERATIONS, convergence_criterion=0.0)
 
-        return [("PyLDL SA_BFGS", Limited, dense)]
+        return [("PyLDL SA_BFGS", Limited, None)]
     if learner == "aa-knn":
         from pyldl.algorithms import AA_KNN
 
-        return [("PyLDL AA_KNN", lambda: AA_KNN(k=5), dense)]
+        return [("PyLDL AA_KNN", lambda: AA_KNN(k=5), None)]
     if learner == "ldsvr":
         from pyldl.algorithms import LDSVR
 
-        return [("PyLDL LDSVR", LDSVR, dense)]
+        return [("PyLDL LDSVR", LDSVR, None)]
     from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
     kind, share = {"random-forest": (RandomForestRegressor, 0.2), "extra-trees": (ExtraTreesRegressor, 0.5)}[learner]
@@ -210,11 +210,7 @@ def theirs(learner, table, threads):
         return kind(n_estimators=200, min_samples_leaf=3, max_features=share, n_jobs=threads)
 
     sparse = [("scikit-learn, sparse", make, compressed)] if table.is_sparse else []
-    return [("scikit-learn, dense", make, dense), *sparse]
-
-
-def dense(training, test):
-    return training, test
+    return [("scikit-learn, dense", make, None), *sparse]
 
 
 def compressed(training, test):
@@ -228,7 +224,7 @@ def run_theirs(model, table, form, threads):
     """Seconds to fit, seconds to predict and mean K-L. PyLDL sets no `n_jobs`: the surrounding joblib gives it threads."""
     import joblib
 
-    training, test = form(table.training[0], table.test[0])
+    training, test = form(table.training[0], table.test[0]) if form else (table.training[0], table.test[0])
     with joblib.parallel_config(backend="threading", n_jobs=threads):
         started = time.perf_counter()
         model.fit(training, table.training[1])
