@@ -55,15 +55,14 @@ rows stands beside the times to show that both sides learnt.
 def main():
     options = arguments()
     if Path(sys.prefix).resolve() != ENVIRONMENT:
-        start_again(options.ldlf or build())
+        start_again(options.ldlf or build(), options.threads)
     import numpy
-    import threadpoolctl
 
     print(f"{describe(options)}\n\n{HELD_EQUAL}\n")
     print("| data | learner | against | part | ours, s | theirs, s | times faster | target | K-L ours | K-L theirs |")
     print("|---|---|---|---|---:|---:|---:|---:|---:|---:|")
     numpy.random.seed(0)
-    with tempfile.TemporaryDirectory() as folder, threadpoolctl.threadpool_limits(limits=options.threads):
+    with tempfile.TemporaryDirectory() as folder:
         for name in options.sets:
             table = Table(name, options, Path(folder))
             for learner in options.learners:
@@ -91,14 +90,16 @@ def build():
     return REPOSITORY / folder / "release" / "ldlf"
 
 
-def start_again(ldlf):
+def start_again(ldlf, threads):
     """Goes on inside the environment with the pinned libraries, which it makes when it is not there."""
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
         venv.create(ENVIRONMENT, with_pip=True)
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r",
                     HERE / "requirements.txt"], check=True)
-    os.execv(python, [python, __file__, *sys.argv[1:], "--ldlf", str(ldlf)])
+    # BLAS and OpenMP read these once, when they are loaded.
+    limits = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], str(threads))
+    os.execve(python, [python, __file__, *sys.argv[1:], "--ldlf", str(ldlf)], {**os.environ, **limits})
 
 
 def describe(options):
