@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `results.json` | the object of `ldlf cv --json` |
+//! | `results.json` | the object of `ldlf cv --json`; for ordered labels also `label_values`, the numbers that they stand for |
 //! | `predictions/<learner>-<fold>.csv` | `row` from 0, then `truth_<label>` and `predicted_<label>` for every label; or `truth` and `predicted` for plain values |
 //! | `curves/<learner>-<fold>.csv` | `iteration,loss,validation_kl,leaf_update,test_kl`; empty where nothing was measured |
 //!
@@ -33,7 +33,11 @@ pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Resu
             write_csv(&folder.join("curves").join(&file), &curve_table(fold))?;
         }
     }
-    let json = serde_json::to_vec_pretty(evaluation).expect("an evaluation is plain data");
+    let mut object = serde_json::to_value(evaluation).expect("an evaluation is plain data");
+    if let Some(values) = &data.schema.label_values {
+        object["label_values"] = serde_json::json!(values);
+    }
+    let json = serde_json::to_vec_pretty(&object).expect("JSON can be written");
     write_atomically(&folder.join("results.json"), Overwrite::Yes, |out| {
         out.write_all(&json)?;
         out.write_all(b"\n")

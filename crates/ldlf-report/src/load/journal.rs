@@ -53,6 +53,7 @@ fn evaluation(key: JournalKey, entries: Vec<Entry>) -> Evaluation {
         rows: None,
         features: None,
         labels: Vec::new(),
+        label_values: None,
         protocol: key.protocol.name().to_string(),
         seed: Some(key.seed),
         runs: entries.into_iter().map(run).collect(),

@@ -68,6 +68,9 @@ pub struct Evaluation {
     /// The names of its labels, where they are known.
     #[serde(default)]
     pub labels: Vec<String>,
+    /// The numbers that the labels stand for, where the results say so.
+    #[serde(default)]
+    label_values: Option<Vec<f64>>,
     /// `clean` or `released`; empty where it is not known.
     #[serde(default)]
     pub protocol: String,
@@ -186,10 +189,12 @@ impl Evaluation {
         }
     }
 
-    /// What the labels stand for, when every name is a number and they rise.
+    /// The numbers that the labels stand for: as the results say, or by their names where every name is a number and they rise.
     pub fn label_values(&self) -> Option<Vec<f64>> {
-        let values: Vec<f64> =
-            self.labels.iter().map(|name| name.parse::<f64>().ok()).collect::<Option<_>>()?;
-        (values.len() > 1 && values.windows(2).all(|pair| pair[0] < pair[1])).then_some(values)
+        let by_name =
+            || self.labels.iter().map(|name| name.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
+        let values = self.label_values.clone().or_else(by_name)?;
+        let rise = values.len() > 1 && values.windows(2).all(|pair| pair[0] < pair[1]);
+        (rise && values.len() == self.labels.len()).then_some(values)
     }
 }

@@ -51,6 +51,7 @@ pub(super) fn read(path: &Path) -> Result<Evaluation> {
         rows: None,
         features: None,
         labels: Vec::new(),
+        label_values: None,
         protocol: String::new(),
         seed: None,
         runs,
