@@ -9,6 +9,7 @@ mod generate;
 mod inspect;
 mod learners;
 mod predict;
+mod reproduce;
 mod sweep;
 mod train;
 
@@ -34,6 +35,7 @@ pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
         Command::Evaluate(args) => evaluate::run(&args, printer),
         Command::Cv(args) => cv::run(&args, printer),
         Command::Sweep(args) => sweep::run(&args, printer),
+        Command::Reproduce(args) => reproduce::run(&args, printer),
         Command::Learners(args) => learners::run(&args, printer),
         Command::Datasets(args) => datasets::run(&args, printer),
         Command::Generate(args) => generate::run(&args, printer),
