@@ -1,6 +1,7 @@
 //! What can be asked of `ldlf`: one struct a verb, options that several verbs share stand once.
 
 mod data;
+mod reproduce;
 mod values;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use data::{DataOptions, read_with};
+pub use reproduce::{REPRODUCE, Reproduce};
 pub use values::{Answer, Axis};
 
 /// Learn and predict label distributions: how much each label describes each row.
@@ -49,6 +51,9 @@ pub enum Command {
     /// Cross-validate a learner over values of its parameters
     #[command(after_help = SWEEP)]
     Sweep(Sweep),
+    /// Run a table of the paper again, its published rows beside
+    #[command(after_help = REPRODUCE)]
+    Reproduce(Reproduce),
     /// List the learners, or describe one with its parameters
     #[command(after_help = LEARNERS)]
     Learners(Learners),
@@ -226,6 +231,12 @@ pub struct Cv {
     /// A file with the fold in which each row is tested: one number a line, from 0, no header
     #[arg(long, value_name = "FILE", conflicts_with = "folds")]
     pub fold_file: Option<PathBuf>,
+    /// Instead of folds, random splits that learn from this share of the rows and test on the rest
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "fold_file"])]
+    pub train_share: Option<f64>,
+    /// Cross-validations with other folds each, 1 by default; with --train-share random splits, 10 by default
+    #[arg(long, value_name = "N", value_parser = values::at_least_one, conflicts_with = "fold_file")]
+    pub repeats: Option<usize>,
     /// The rules of the evaluation
     #[arg(long, value_enum, default_value = "clean")]
     pub protocol: ProtocolName,
@@ -254,12 +265,13 @@ pub struct Cv {
 }
 
 const CV: &str = "\
-With --split-column the given split takes the place of folds.
+With --split-column the given split takes the place of folds. Rows of one --group stay on one side.
 
 Examples:
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --folds 5
   ldlf cv Movie.mat --learner sldlf,mean --fold-file Movie.txt --json
   ldlf cv Movie.mat --learner sldlf --protocol released --preset released
+  ldlf cv faces.csv --label-column age --sigma 2 --group person --train-share 0.1 --repeats 5 --learner sldlf,larr
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --set sldlf.trees=10 --results results";
 
 /// `ldlf sweep`.

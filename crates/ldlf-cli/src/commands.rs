@@ -12,6 +12,7 @@ mod look;
 mod plot;
 mod predict;
 mod report;
+mod reproduce;
 mod sweep;
 mod train;
 
@@ -37,6 +38,7 @@ pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
         Command::Evaluate(args) => evaluate::run(&args, printer),
         Command::Cv(args) => cv::run(&args, printer),
         Command::Sweep(args) => sweep::run(&args, printer),
+        Command::Reproduce(args) => reproduce::run(&args, printer),
         Command::Learners(args) => learners::run(&args, printer),
         Command::Datasets(args) => datasets::run(&args, printer),
         Command::Generate(args) => generate::run(&args, printer),

@@ -77,6 +77,11 @@ impl DataOptions {
         read_with(path, &self.for_reading(), printer)
     }
 
+    /// Whether nothing is said about the data.
+    pub fn is_default(&self) -> bool {
+        self.for_reading() == ReadOptions::default()
+    }
+
     /// Whether the source's own split is wanted.
     pub fn has_split(&self) -> bool {
         self.split_column.is_some()

@@ -21,6 +21,9 @@ use crate::progress::{FoldWatcher, listen_for_ctrl_c};
 /// The measures of the paper's tables: the first of all measures.
 const IN_TABLE: usize = 6;
 
+/// Random splits when their number is not given.
+pub const SPLITS: usize = 10;
+
 /// Fits every learner on every fold and prints a table with means and standard deviations.
 pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
@@ -68,19 +71,26 @@ pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Re
     listen_for_ctrl_c();
     let outcome = cross_validate(plan, &watcher);
     watcher.finish();
-    if let (Err(Error::Interrupted), Some(path)) = (&outcome, journal) {
+    say_what_is_kept(&outcome, journal, printer);
+    outcome
+}
+
+/// After Ctrl-C, says where the finished folds are.
+pub fn say_what_is_kept<T>(outcome: &Result<T>, journal: Option<&Path>, printer: &Printer) {
+    if let (Err(Error::Interrupted), Some(path)) = (outcome, journal) {
         printer.message(format_args!(
             "finished folds are kept in {}; the same command goes on from there",
             path.display()
         ));
     }
-    outcome
 }
 
 /// How the rows are cut into folds.
 pub enum Cut<'a> {
-    /// By a seeded permutation.
-    Seeded(usize),
+    /// By seeded permutations: the number of folds of each, and how many of them.
+    Seeded(usize, usize),
+    /// By random splits that learn from a share of the rows, so many of them.
+    Share(f64, usize),
     /// As a file says.
     File(&'a Path),
     /// As the data's own split says.
@@ -93,7 +103,18 @@ impl<'a> Cut<'a> {
     fn new(args: &'a Cv) -> Result<Self> {
         let split = args.options.has_split();
         if args.protocol == ProtocolName::Clean {
-            return Cut::clean(args.folds, args.fold_file.as_deref(), split);
+            return match (args.train_share, split) {
+                (Some(_), true) => {
+                    Err(Error::usage("--train-share and --split-column both cut the rows; give one of them"))
+                }
+                (Some(share), false) => Ok(Cut::Share(share, args.repeats.unwrap_or(SPLITS))),
+                (None, true) if args.repeats.is_some() => {
+                    Err(Error::usage("--split-column is one split; leave out --repeats"))
+                }
+                (None, _) => {
+                    Cut::clean(args.folds, args.repeats.unwrap_or(1), args.fold_file.as_deref(), split)
+                }
+            };
         }
         let refuse = |what: &str| {
             Err(Error::usage(format!(
@@ -103,34 +124,38 @@ impl<'a> Cut<'a> {
         match (&args.fold_file, split) {
             (Some(_), _) => refuse("--fold-file"),
             (_, true) => refuse("--split-column"),
+            _ if args.train_share.is_some() => refuse("--train-share"),
+            _ if args.repeats.is_some() => refuse("--repeats"),
             _ if args.folds != 10 => refuse("--folds"),
             _ => Ok(Cut::Released),
         }
     }
 
     /// The folds of the clean protocol: a file or a split takes the place of the permutation.
-    pub fn clean(folds: usize, file: Option<&'a Path>, split: bool) -> Result<Self> {
+    pub fn clean(folds: usize, repeats: usize, file: Option<&'a Path>, split: bool) -> Result<Self> {
         match (file, split) {
             (Some(_), true) => {
                 Err(Error::usage("--fold-file and --split-column both cut the rows; give one of them"))
             }
             (Some(file), false) => check_input(file).map(|()| Cut::File(file)),
             (None, true) => Ok(Cut::Split),
-            (None, false) => Ok(Cut::Seeded(folds)),
+            (None, false) => Ok(Cut::Seeded(folds, repeats)),
         }
     }
 
     /// Cuts the rows.
     pub fn folds(&self, data: &Dataset, seed: u64) -> Result<Vec<Fold>> {
         match self {
-            Cut::Seeded(count) => folds::seeded(data, *count, seed),
+            Cut::Seeded(count, repeats) => folds::repeated(data, *count, *repeats, seed),
+            Cut::Share(share, repeats) => folds::random_splits(data, *share, *repeats, seed),
             Cut::File(path) => folds::from_file(path, data),
             Cut::Split => folds::by_split(data),
             Cut::Released => folds::released(data.rows(), seed),
         }
     }
 
-    fn protocol(&self) -> Protocol {
+    /// The rules that go with it.
+    pub fn protocol(&self) -> Protocol {
         if matches!(self, Cut::Released) { Protocol::Released } else { Protocol::Clean }
     }
 }

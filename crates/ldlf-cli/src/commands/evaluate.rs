@@ -3,6 +3,8 @@
 use ldlf::{Result, Threads, measures};
 use serde_json::json;
 
+pub use ldlf::measures::{direction, title as measures_title};
+
 use super::Ending;
 use crate::args::Evaluate;
 use crate::inputs::{check_input, load_model};
