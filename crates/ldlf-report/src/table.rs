@@ -29,13 +29,8 @@ impl Cell {
             content.push(Element::new("span").class("std").text(format!(" ± {std:.4}")));
         }
         let rank = if rank.fract() == 0.0 { format!("{rank:.0}") } else { format!("{rank:.1}") };
-        content.push(
-            Element::new("span")
-                .class("rank")
-                .attr("aria-label", format!("rank {rank}"))
-                .attr("role", "note")
-                .text(&rank),
-        );
+        let spoken = Element::new("span").class("hidden").text(" rank ");
+        content.push(Element::new("span").class("rank").child(spoken).text(&rank));
         if best {
             content.push(Element::new("span").class("hidden").text(" (best)"));
         }

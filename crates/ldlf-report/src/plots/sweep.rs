@@ -6,12 +6,12 @@ use ldlf_core::parameters::show_value;
 use super::axes::{Frame, Scale};
 use super::{legend, spoken};
 use crate::load::{Evaluation, Run};
-use crate::picture::{Anchor as TextAnchor, Picture, label, line, mark, polygon, polyline};
+use crate::picture::{Anchor, Picture, label, line, mark, polygon, polyline};
 use crate::ranking::head;
 
 /// A point that a publication gives for comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Anchor {
+pub struct PublishedPoint {
     /// The parameter's value.
     pub at: f64,
     /// The published number.
@@ -64,7 +64,7 @@ impl Sweep {
 }
 
 /// Curves with a band of one standard deviation over the folds; published points as crosses.
-pub fn sweep(sweep: &Sweep, published: &[Anchor]) -> Picture {
+pub fn sweep(sweep: &Sweep, published: &[PublishedPoint]) -> Picture {
     let names: Vec<String> = sweep.series.iter().map(|(name, _)| name.clone()).collect();
     let (left, width, tall) = (72.0, 626.0, 260.0);
     let top = 26.0 + legend::height(&names, width) + 22.0;
@@ -123,7 +123,7 @@ pub fn sweep(sweep: &Sweep, published: &[Anchor]) -> Picture {
     frame.draw_across_at(&mut picture, &sweep.axis, &ticks);
     if !published.is_empty() {
         let note = "crosses: numbers in the paper's text (its protocol, see the note on protocols)";
-        picture.add(label(left, frame.bottom() + 56.0, TextAnchor::Start, "muted small", note));
+        picture.add(label(left, frame.bottom() + 56.0, Anchor::Start, "muted small", note));
     }
     picture
 }
