@@ -1,10 +1,15 @@
 //! The section over several datasets: average ranks, the Friedman test, the critical-difference diagram, and who beats whom.
 
-use super::{Pictures, Section};
+use super::{Pictures, Section, folded};
 use crate::load::Evaluation;
 use crate::plots;
 use crate::ranking::{Comparison, compare, head};
 use crate::table::{Cell, Table};
+
+/// The level of the tests.
+const LEVEL: f64 = 0.05;
+/// Pairs that are shown without a click.
+const OPEN: usize = 15;
 
 /// One section a protocol with at least two datasets that share at least two learners.
 pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> Vec<Section> {
@@ -54,13 +59,30 @@ fn section(protocol: &str, comparison: &Comparison, pictures: &mut Pictures) -> 
     }
     section.add(table(comparison));
     section.heading("Pairs");
-    section.add(pairs(comparison));
+    section.text(verdict(comparison));
+    let pairs = pairs(comparison);
+    section.add(if comparison.pairs.len() > OPEN { folded("All pairs", vec![pairs]) } else { pairs });
     section
+}
+
+/// How many pairs differ, and whether any could: with few datasets even a clean sweep is not unlikely enough.
+fn verdict(comparison: &Comparison) -> String {
+    let (count, datasets) = (comparison.pairs.len(), comparison.datasets.len());
+    let differ = comparison.pairs.iter().filter(|pair| pair.corrected < LEVEL).count();
+    let smallest = 2f64.powi(1 - datasets as i32);
+    let mut text = format!("{differ} of {count} pairs differ at level {LEVEL} after Holm's correction.");
+    if smallest * count as f64 >= LEVEL {
+        text += &format!(
+            " With {datasets} datasets the smallest possible p is {smallest:.4}, so that of {count} pairs none can be told apart this way; \
+             more datasets or fewer learners would be needed."
+        );
+    }
+    text
 }
 
 fn table(comparison: &Comparison) -> crate::markup::Element {
     let caption = format!("Mean {} by dataset. The heads sort.", head(&comparison.measure));
-    let mut table = Table::new(caption).words("learner").numbers("average rank");
+    let mut table = Table::new(caption).words("learner").numbers("mean rank");
     for dataset in &comparison.datasets {
         table = table.numbers(dataset);
     }
@@ -94,7 +116,7 @@ fn pairs(comparison: &Comparison) -> crate::markup::Element {
             Cell::word(&comparison.learners[pair.worse]),
             Cell::number(Some(pair.p), 4),
             Cell::number(Some(pair.corrected), 4),
-            Cell::word(if pair.corrected < 0.05 { "differ" } else { "may be chance" }),
+            Cell::word(if pair.corrected < LEVEL { "differ" } else { "may be chance" }),
         ]);
     }
     table.html()

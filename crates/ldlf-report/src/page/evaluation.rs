@@ -3,7 +3,7 @@
 use ldlf_core::Result;
 use ldlf_core::measures::direction;
 
-use super::{Pictures, Section, facts};
+use super::{Pictures, Section, facts, folded};
 use crate::load::{Evaluation, Predictions};
 use crate::markup::Element;
 use crate::plots;
@@ -80,7 +80,7 @@ pub(super) fn table(evaluation: &Evaluation, order: &[usize]) -> Element {
         "{}: mean over the folds{spread}; small numbers are ranks. ↓ lower is better, ↑ higher is better. The heads sort.",
         evaluation.dataset
     );
-    let mut table = Table::new(caption).words("learner").numbers("average rank");
+    let mut table = Table::new(caption).words("learner").numbers("rank");
     for measure in &measures {
         table = table.numbers(head(measure));
     }
@@ -177,9 +177,4 @@ fn curves(
         }
     }
     Ok(())
-}
-
-/// Content that opens on demand.
-fn folded(summary: &str, content: Vec<Element>) -> Element {
-    Element::new("details").child(Element::new("summary").text(summary)).children(content)
 }

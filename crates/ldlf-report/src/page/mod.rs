@@ -44,7 +44,9 @@ impl Pictures {
             .child(Element::new("strong").text(&picture.title))
             .text(". ")
             .child(Element::new("span").class("muted").text(&picture.description));
-        Element::new("figure").child(frame.child(picture.inside(self.0))).child(caption)
+        // Beside a picture of usual width there is room for its caption.
+        let class = if picture.width <= 760.0 { "beside" } else { "below" };
+        Element::new("figure").class(class).child(frame.child(picture.inside(self.0))).child(caption)
     }
 }
 
@@ -162,4 +164,9 @@ fn facts(pairs: &[(String, String)]) -> Element {
         Element::new("div").child(Element::new("dt").text(name)).child(Element::new("dd").text(value))
     };
     Element::new("dl").children(pairs.iter().map(pair))
+}
+
+/// Content that opens on demand.
+fn folded(summary: &str, content: Vec<Element>) -> Element {
+    Element::new("details").child(Element::new("summary").text(summary)).children(content)
 }

@@ -21,7 +21,7 @@ pub fn distributions(learner: &str, dataset: &str, rows: &[TellingRow], labels: 
             let mode = |d: &[f32]| labels.get(ldlf_core::answers::mode(d)).cloned().unwrap_or_default();
             format!(
                 "{} row {}: K-L {}, mostly {} in truth and {} as predicted.",
-                shown.why,
+                capitalised(shown.why),
                 shown.row.row,
                 spoken(shown.kl),
                 mode(&shown.row.truth),
@@ -35,14 +35,13 @@ pub fn distributions(learner: &str, dataset: &str, rows: &[TellingRow], labels: 
         format!("True and predicted distributions of {learner} on {dataset}"),
         said.join(" "),
     );
-    let entry = [("true", 0.0), ("predicted", 74.0)];
-    for (name, x) in entry {
-        match name {
-            "true" => picture.add(rect(12.0 + x, 10.0, 14.0, 12.0, "truth")),
-            _ => picture.add(mark(19.0 + x, 16.0, 0, 4.0)),
-        }
-        picture.add(label(32.0 + x, 20.0, Anchor::Start, "", name));
+    picture.add(rect(12.0, 10.0, 14.0, 12.0, "truth"));
+    picture.add(label(32.0, 20.0, Anchor::Start, "", "true"));
+    match labels.len() <= BARS {
+        true => picture.add(mark(93.0, 16.0, 0, 4.0)),
+        false => picture.add(line((84.0, 16.0), (102.0, 16.0), "s0")),
     }
+    picture.add(label(108.0, 20.0, Anchor::Start, "", "predicted"));
     for (place, shown) in rows.iter().enumerate() {
         let left = 12.0 + (place % columns) as f64 * panel;
         let top = 34.0 + (place / columns) as f64 * (tall + names + 54.0);

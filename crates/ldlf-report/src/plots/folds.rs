@@ -28,7 +28,11 @@ pub fn folds(evaluation: &Evaluation, order: &[usize], measure: &str) -> Picture
         .filter(|value| *value <= limit)
         .collect();
     let best = runs.first().map_or(String::new(), |run| {
-        format!(" {} comes first with a mean of {}.", run.name, spoken(run.mean.get(measure).unwrap_or(0.0)))
+        format!(
+            " {}, first by its average rank over the measures, has a mean of {}.",
+            run.name,
+            spoken(run.mean.get(measure).unwrap_or(0.0))
+        )
     });
     let mut picture = Picture::new(
         720.0,

@@ -37,11 +37,10 @@ pub fn learning_curve(name: &str, points: &[CurvePoint]) -> Picture {
     let (tall, left, width) = (150.0, 66.0, 720.0 - 66.0 - 20.0);
     let mut names: Vec<String> = Vec::new();
     if !loss.is_empty() {
-        names.push("training loss (mean over neighbouring batches)".into());
+        names.push("training loss (averaged)".into());
     }
     names.extend(measured.iter().map(|(what, _)| what.to_string()));
-    let below = if updates.is_empty() { 0.0 } else { 16.0 };
-    let height = 34.0 + legend::height(&names, width) + panels as f64 * (tall + 34.0) + 34.0 + below;
+    let height = 34.0 + legend::height(&names, width) + panels as f64 * (tall + 34.0) + 20.0;
     let mut picture = Picture::new(720.0, height, format!("Learning curve of {name}"), said);
     let mut top = 10.0 + 14.0;
     top += legend::draw(&mut picture, &names, left, top, width) + 14.0;
@@ -58,7 +57,7 @@ pub fn learning_curve(name: &str, points: &[CurvePoint]) -> Picture {
     for (axis, curves) in groups {
         let up = Scale::around(curves.iter().flat_map(|curve| curve.iter().map(|(_, value)| *value)));
         let frame = Frame { left, top, width, height: tall, across, up };
-        frame.draw_up(&mut picture, axis, 4);
+        frame.draw_up(&mut picture, axis, 5);
         for curve in curves {
             let places: Vec<(f64, f64)> = curve.iter().map(|&(x, y)| (frame.x(x), frame.y(y))).collect();
             picture.add(polyline(&places, &format!("s{series}")));

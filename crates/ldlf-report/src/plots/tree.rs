@@ -30,6 +30,7 @@ struct Terminal {
     share: f64,
     distribution: Vec<f64>,
     leaves: usize,
+    dead: bool,
 }
 
 /// Draws a tree; `name` says what a feature is called.
@@ -110,7 +111,8 @@ fn terminals(tree: &TreeView, row: Option<usize>, count: usize) -> Vec<Terminal>
                 .for_each(|(sum, &q)| *sum += weight * f64::from(q));
         }
         let share = row.and_then(|row| tree.routes.get(row)).map_or(0.0, |route| route[own].iter().sum());
-        Terminal { mass, share, distribution, leaves: under }
+        let dead = mass * (count as f64) < ForestView::DEAD_BELOW;
+        Terminal { mass, share, distribution, leaves: under, dead }
     };
     (0..count).map(terminal).collect()
 }
@@ -175,7 +177,7 @@ fn draw_terminal(
 ) {
     let width = COLUMN - 10.0;
     let left = x - width / 2.0;
-    let dead = terminal.mass < 1e-4;
+    let dead = terminal.dead;
     let class = match (on_way, dead) {
         (true, _) => "litbox",
         (_, true) => "dead",
