@@ -9,4 +9,5 @@ mod data;
 mod interrupt;
 mod lists;
 mod predict;
+mod reproduce;
 mod train;
