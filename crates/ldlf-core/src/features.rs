@@ -11,6 +11,15 @@ pub enum Features {
     Sparse(Csr),
 }
 
+/// The features of one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Row<'a> {
+    /// Every value.
+    Dense(&'a [f32]),
+    /// The columns that may differ from zero, in rising order, and their values.
+    Sparse(&'a [u32], &'a [f32]),
+}
+
 impl Features {
     /// The number of rows.
     pub fn rows(&self) -> usize {
@@ -25,6 +34,17 @@ impl Features {
         match self {
             Features::Dense(m) => m.cols(),
             Features::Sparse(m) => m.cols(),
+        }
+    }
+
+    /// One row.
+    pub fn row(&self, row: usize) -> Row<'_> {
+        match self {
+            Features::Dense(m) => Row::Dense(m.row(row)),
+            Features::Sparse(m) => {
+                let (columns, values) = m.row(row);
+                Row::Sparse(columns, values)
+            }
         }
     }
 
