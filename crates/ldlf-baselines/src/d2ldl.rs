@@ -31,6 +31,8 @@ ldlf_core::parameters! {
         tolerance: f64 = 1e-7, at_least 0;
         /// Share of the rows held back to choose the penalty.
         validation: f64 = 0.2, above 0, below 1;
+        /// Bring the features to a common scale first.
+        standardise: bool = true;
     }
 }
 
@@ -38,7 +40,7 @@ ldlf_core::parameters! {
 /// `w = argmin_{w >= 0} 1/2 |x_i - sum_j w_j x_j|^2 + lambda sum_j w_j`, brought to sum 1; then its target becomes
 /// `(1 - mix) d_i + mix sum_j w_j d_j`, and the maximum entropy model of [`bfgs_ldl`](crate::bfgs_ldl) is fitted to these.
 ///
-/// Features are scaled to deviation 1; a row that its neighbours cannot rebuild keeps its target. Source: He et al.,
+/// A row that its neighbours cannot rebuild keeps its target. Source: He et al.,
 /// "Data-dependent label distribution learning for age estimation", TIP 2017.
 pub struct D2ldl {
     parameters: D2ldlParameters,
@@ -51,7 +53,7 @@ impl D2ldl {
     }
 
     fn regression(&self, l2: Option<f64>) -> BfgsLdl {
-        let D2ldlParameters { iterations, tolerance, validation, .. } = self.parameters.clone();
+        let D2ldlParameters { iterations, tolerance, validation, standardise, .. } = self.parameters.clone();
         BfgsLdl::new(BfgsLdlParameters {
             l2,
             iterations,
@@ -59,7 +61,7 @@ impl D2ldl {
             memory: 10,
             patience: None,
             validation,
-            standardise: true,
+            standardise,
         })
     }
 }
@@ -98,7 +100,7 @@ impl D2ldl {
         if p.mix == 0.0 || present.len() < 2 {
             return Ok(data.targets.clone());
         }
-        let scaled = Scaling::choose(true, data).apply(&data.features);
+        let scaled = Scaling::choose(p.standardise, data).apply(&data.features);
         let kept = ReferenceRows::new(scaled.select(&present));
         let queries: Vec<usize> = (0..present.len()).collect();
         let itself = |query: usize, row: usize| query == row;
