@@ -82,6 +82,7 @@ impl Learner for Aas {
             weights: &weights,
             clusters,
             bounds: quantiles(&numbers, &counted, p.ranges),
+            limits: (values[0], values[values.len() - 1]),
             cells: centres.len() * p.ranges,
             overlap: p.overlap,
             threads: &threads,
@@ -91,7 +92,7 @@ impl Learner for Aas {
         let special = setting.special(&counted, &global, penalties.1, &vec![None; setting.cells]);
         let model = AasModel {
             bounds: setting.bounds.clone(),
-            limits: (values[0], values[values.len() - 1]),
+            limits: setting.limits,
             scaling,
             centres,
             global,
@@ -124,6 +125,8 @@ struct Setting<'a> {
     weights: &'a [f64],
     clusters: Vec<usize>,
     bounds: Vec<f64>,
+    /// The least and the largest label.
+    limits: (f64, f64),
     /// Clusters times ranges.
     cells: usize,
     overlap: f64,
@@ -172,10 +175,8 @@ impl Setting<'_> {
     fn belongs(&self, row: usize, cell: usize) -> bool {
         let ranges = self.bounds.len() + 1;
         let (cluster, range) = (cell / ranges, cell % ranges);
-        let least = self.numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let low = if range == 0 { least } else { self.bounds[range - 1] };
-        let high = if range + 1 == ranges { most } else { self.bounds[range] };
+        let low = if range == 0 { self.limits.0 } else { self.bounds[range - 1] };
+        let high = if range + 1 == ranges { self.limits.1 } else { self.bounds[range] };
         let near = self.overlap * (high - low);
         self.clusters[row] == cluster && (low - near..=high + near).contains(&self.numbers[row])
     }

@@ -1,6 +1,7 @@
 //! `d2ldl`: label distributions that depend on the data, mixed from a row's own and those of the rows that rebuild it.
 
 use ldlf_core::learner::Abilities;
+use ldlf_core::model_file::Parts;
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Result, Settings, Threads,
@@ -11,7 +12,7 @@ use crate::maximum_entropy::MaximumEntropy;
 use crate::nearest::nearest;
 use crate::reference_rows::ReferenceRows;
 use crate::scaling::Scaling;
-use crate::stages::fit_stage;
+use crate::stages::{fit_stage, was_stopped};
 
 ldlf_core::parameters! {
     /// What `d2ldl` can be told.
@@ -22,7 +23,7 @@ ldlf_core::parameters! {
         neighbours: usize = 20, at_least 1;
         /// Penalty on the sum of a row's weights, as a share of the one at which all of them vanish.
         sparsity: f64 = 0.1, at_least 0, below 1;
-        /// Penalty l2/2 |theta|^2 of the regression; none chooses it on rows held back.
+        /// Penalty l2/2 |theta|^2 of the regression; none takes the one that bfgs-ldl chooses for the targets as they are.
         l2: Option<f64> = None, at_least 0;
         /// Largest number of iterations of one minimisation.
         iterations: usize = 500, at_least 1;
@@ -30,6 +31,8 @@ ldlf_core::parameters! {
         tolerance: f64 = 1e-7, at_least 0;
         /// Share of the rows held back to choose the penalty.
         validation: f64 = 0.2, above 0, below 1;
+        /// Bring the features to a common scale first.
+        standardise: bool = true;
     }
 }
 
@@ -37,7 +40,7 @@ ldlf_core::parameters! {
 /// `w = argmin_{w >= 0} 1/2 |x_i - sum_j w_j x_j|^2 + lambda sum_j w_j`, brought to sum 1; then its target becomes
 /// `(1 - mix) d_i + mix sum_j w_j d_j`, and the maximum entropy model of [`bfgs_ldl`](crate::bfgs_ldl) is fitted to these.
 ///
-/// Features are scaled to deviation 1; a row that its neighbours cannot rebuild keeps its target. Source: He et al.,
+/// A row that its neighbours cannot rebuild keeps its target. Source: He et al.,
 /// "Data-dependent label distribution learning for age estimation", TIP 2017.
 pub struct D2ldl {
     parameters: D2ldlParameters,
@@ -49,8 +52,8 @@ impl D2ldl {
         D2ldl { parameters }
     }
 
-    fn regression(&self) -> BfgsLdl {
-        let D2ldlParameters { l2, iterations, tolerance, validation, .. } = self.parameters.clone();
+    fn regression(&self, l2: Option<f64>) -> BfgsLdl {
+        let D2ldlParameters { iterations, tolerance, validation, standardise, .. } = self.parameters.clone();
         BfgsLdl::new(BfgsLdlParameters {
             l2,
             iterations,
@@ -58,7 +61,7 @@ impl D2ldl {
             memory: 10,
             patience: None,
             validation,
-            standardise: true,
+            standardise,
         })
     }
 }
@@ -74,8 +77,19 @@ impl Learner for D2ldl {
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
+        let mut l2 = self.parameters.l2;
+        if l2.is_none() {
+            // Mixed targets share news between rows, held back or not: only the targets as they are can choose a penalty.
+            let plain = fit_stage(&self.regression(None), data, (0, 2), context)?;
+            if was_stopped(&plain.summary) {
+                return Ok(plain);
+            }
+            let mut parts = Parts::new();
+            plain.model.store(&mut parts);
+            l2 = parts.detail("l2")?;
+        }
         let mixed = Dataset { targets: self.mixed_targets(data, &context.threads)?, ..data.clone() };
-        fit_stage(&self.regression(), &mixed, (0, 1), context)
+        fit_stage(&self.regression(l2), &mixed, (1, 2), context)
     }
 }
 
@@ -86,7 +100,7 @@ impl D2ldl {
         if p.mix == 0.0 || present.len() < 2 {
             return Ok(data.targets.clone());
         }
-        let scaled = Scaling::choose(true, data).apply(&data.features);
+        let scaled = Scaling::choose(p.standardise, data).apply(&data.features);
         let kept = ReferenceRows::new(scaled.select(&present));
         let queries: Vec<usize> = (0..present.len()).collect();
         let itself = |query: usize, row: usize| query == row;

@@ -1,6 +1,6 @@
 //! `iis-aldl`: adaptive label distributions, whose width at every label follows from what is predicted there.
 
-use ldlf_core::answers::{Rule, mode};
+use ldlf_core::answers::Rule;
 use ldlf_core::learner::{Abilities, Summary};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
@@ -117,7 +117,6 @@ fn targets(values: &[f64], labels: &[usize], widths: &[f64]) -> Result<Matrix<f3
 
 fn errors(predicted: &Matrix<f32>, values: &[f64], numbers: &[f64]) -> Vec<f64> {
     let error = |(row, &number): (&[f32], &f64)| (Rule::Mode.answer(row, values) - number).abs();
-    debug_assert!(predicted.iter_rows().all(|row| mode(row) < values.len()));
     predicted.iter_rows().zip(numbers).map(error).collect()
 }
 

@@ -18,6 +18,11 @@ pub fn read_for_model(
     let mut options = asked.for_reading();
     // Where columns have no names, the names of the model choose nothing; only their number must fit.
     let format = options.format.or_else(|| Format::from_path(path));
+    // A model of one ordered label remembers its column and its spread.
+    if let (Some(single), true) = (&model.schema.single, options.labels.is_empty()) {
+        options.label_column = options.label_column.or_else(|| single.column.clone());
+        options.spread = options.spread.or_else(|| single.spread.clone());
+    }
     if has_named_columns(format) {
         if options.labels.is_empty() && options.spread.is_none() {
             options.labels = model.schema.label_names.clone();
@@ -29,14 +34,7 @@ pub fn read_for_model(
     if options.label_values.is_none() {
         options.label_values = model.schema.label_values.clone();
     }
-    // Labels made from single values have names, but no columns of those names.
-    let from_one_column = model.schema.label_values.is_some() && options.label_column.is_none();
-    let mut data = read_with(path, &options, printer).map_err(|error| match error {
-        Error::Data(text) | Error::Usage(text) if from_one_column => Error::data(format!(
-            "{text} (a model of one ordered label is measured with --label-column and --sigma)"
-        )),
-        error => error,
-    })?;
+    let mut data = read_with(path, &options, printer)?;
     if asked.has_split() {
         data = data.select(&folds::by_split(&data)?[0].test);
     }

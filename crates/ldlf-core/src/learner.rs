@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::forest_view::ForestView;
 use crate::features::Row;
+use crate::forest_view::ForestView;
 use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
 use crate::{Csr, Dataset, Error, Features, Matrix, Result, Schema, Seed, Settings, Threads, Value};

@@ -5,6 +5,7 @@
 //! | `results.json` | the object of `ldlf cv --json`; for ordered labels also `label_values`, the numbers that they stand for |
 //! | `predictions/<learner>-<fold>.csv` | `row` from 0, then `truth_<label>` and `predicted_<label>` for every label; or `truth` and `predicted` for plain values |
 //! | `curves/<learner>-<fold>.csv` | `iteration,loss,validation_kl,leaf_update,test_kl`; empty where nothing was measured |
+//! | `cumulative_scores.csv` | for ordered labels: `k`, then for every learner the share of rows whose mode is at most `k` away |
 //!
 //! Predictions of ordered labels that were made from single values end with the column `value`, the true one. A learner
 //! that stands in the table several times is called `<learner>`, `<learner>.2`, `<learner>.3` and so on.
@@ -32,6 +33,12 @@ pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Resu
             write_csv(&folder.join("predictions").join(&file), &prediction_table(fold, data))?;
             write_csv(&folder.join("curves").join(&file), &curve_table(fold))?;
         }
+    }
+    let scores = folder.join("cumulative_scores.csv");
+    match cumulative_table(evaluation) {
+        Some(table) => write_csv(&scores, &table)?,
+        None if scores.is_file() => std::fs::remove_file(&scores).map_err(|e| Error::io(&scores, e))?,
+        None => {}
     }
     let mut object = serde_json::to_value(evaluation).expect("an evaluation is plain data");
     if let Some(values) = &data.schema.label_values {
@@ -112,6 +119,19 @@ fn prediction_table(fold: &FoldResult, data: &Dataset) -> Vec<Vec<String>> {
         table.push(record);
     }
     table
+}
+
+/// The cumulative scores of every learner, a row for every `k`.
+fn cumulative_table(evaluation: &CrossValidation) -> Option<Vec<Vec<String>>> {
+    let curves: Vec<&Vec<f64>> =
+        evaluation.results.iter().map(|result| result.cs_curve.as_ref()).collect::<Option<_>>()?;
+    let learners = evaluation.results.iter().map(|result| result.learner.as_str());
+    let header = std::iter::once("k".to_string()).chain(file_names(learners)).collect();
+    let largest = curves.iter().map(|curve| curve.len()).min()?;
+    let row = |k: usize| {
+        std::iter::once(k.to_string()).chain(curves.iter().map(|curve| curve[k].to_string())).collect()
+    };
+    Some(std::iter::once(header).chain((0..largest).map(row)).collect())
 }
 
 /// One point of a learning curve; `None` where nothing was measured.

@@ -57,7 +57,11 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     if args.json {
         printer.json(&evaluation)?
     } else if args.markdown {
-        printer.text(&markdown::section(&evaluation, &in_table()))?
+        let ordered = is_ordered(&evaluation).then_some(ORDERED).into_iter().flatten();
+        printer.text(&markdown::section(
+            &evaluation,
+            &in_table().into_iter().chain(ordered).collect::<Vec<_>>(),
+        ))?
     } else {
         printer.text(&shown(&evaluation, folds.len()))?
     }
@@ -212,7 +216,7 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let fold_count = counted(folds, "fold");
     let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
     text += &table(evaluation, &in_table(), folds).to_string();
-    let ordered = evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some());
+    let ordered = is_ordered(evaluation);
     if ordered {
         text += &format!("\n{}", table(evaluation, &ORDERED, folds));
     }
@@ -231,6 +235,11 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
                  model does on new rows.\n";
     }
     text
+}
+
+/// Whether the labels stand for numbers.
+fn is_ordered(evaluation: &CrossValidation) -> bool {
+    evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some())
 }
 
 /// The names of the measures in the table.

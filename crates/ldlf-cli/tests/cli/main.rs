@@ -10,4 +10,5 @@ mod interrupt;
 mod lists;
 mod predict;
 mod report;
+mod reproduce;
 mod train;

@@ -21,7 +21,7 @@ pub use euclidean::EUCLIDEAN;
 pub use fidelity::FIDELITY;
 pub use intersection::INTERSECTION;
 pub use kl::KL;
-pub use scores::{ORDERED, Scores, score};
+pub use scores::{LARGEST_K, ORDERED, Scores, cumulative_scores, score};
 pub use sorensen::SORENSEN;
 pub use squared_chi2::SQUARED_CHI2;
 

@@ -10,9 +10,10 @@ pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
     let CrossValidation { dataset, rows, features, labels, protocol, seed, results } = evaluation;
     let folds = results.first().map_or(0, |result| result.folds.len());
     let mut text = format!(
-        "### {dataset}\n\n{rows} rows, {features} features, {} labels; protocol {}, {folds} folds, seed {seed}\n\n",
+        "### {dataset}\n\n{rows} rows, {features} features, {} labels; protocol {}, {}, seed {seed}\n\n",
         labels.len(),
         protocol.name(),
+        crate::printer::counted(folds, "fold"),
     );
     let titles: Vec<&str> = measures.iter().map(|name| title(name)).collect();
     text += &format!("| learner | {} | rank | fit s | predict s |\n", titles.join(" | "));
@@ -27,6 +28,7 @@ pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
             let best = rank_of(evaluation, name, place) < 2.0;
             let mark = if best { "**" } else { "" };
             text += &match (result.mean.get(name), result.std.get(name)) {
+                (Some(mean), Some(_)) if folds == 1 => format!(" {mark}{mean:.4}{mark} |"),
                 (Some(mean), Some(std)) => format!(" {mark}{mean:.4}{mark} ± {std:.4} |"),
                 _ => " - |".to_string(),
             };
