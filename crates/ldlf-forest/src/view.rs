@@ -37,7 +37,7 @@ pub(crate) fn look_inside(
     let rows = features.rows().max(1) as f64;
     let deviations = total.deviations(rows);
     let of_unit: Vec<Vec<SplitFeature>> =
-        threads.map((0..shape.units).collect(), |unit| forest.strongest(unit, &deviations));
+        threads.map(0..shape.units, |unit| forest.strongest(unit, &deviations));
     let tree = |tree: usize| {
         let own = tree * leaves..(tree + 1) * leaves;
         let units = &forest.head.units()[tree * shape.splits()..(tree + 1) * shape.splits()];
@@ -65,9 +65,10 @@ impl ShallowForest {
         if let Some(part) = part {
             part.note(&encoded);
         }
-        let mut activations = Vec::new();
-        self.map.forward(&encoded, count, &mut activations);
-        self.head.route(View::row_major(&activations, self.head.shape().units, count).transposed())
+        let units = self.head.shape().units;
+        let mut activations = vec![0.0; units * count];
+        self.map.forward(encoded.view(), &mut activations);
+        self.head.route(View::row_major(&activations, units, count).transposed())
     }
 
     /// The features with the largest weight times deviation in a unit. Bins of a column count together.
