@@ -7,6 +7,7 @@
 //! what a training repeats ([`stepper`]); Algorithm 1 ([`training`]); the learner ([`shallow`]); single rows ([`single_row`]).
 
 pub mod block;
+pub mod complexity;
 pub mod encoder;
 pub mod head;
 pub mod kernel;

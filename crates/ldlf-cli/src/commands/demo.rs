@@ -83,7 +83,7 @@ fn train(
     printer.message(format_args!("training {} on {} rows", learner.name(), data.rows()));
     let mut watcher = TrainingWatcher::new(printer, None, None);
     listen_for_ctrl_c();
-    let threads = Threads::new(args.compute.threads)?;
+    let threads = Threads::joined_by_caller(args.compute.threads)?;
     let fitted =
         TrainedModel::fit(learner, data, &mut FitContext::new(args.compute.seed, threads, &mut watcher));
     watcher.finish();

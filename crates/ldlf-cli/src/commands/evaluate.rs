@@ -49,7 +49,7 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     if format == Some(Format::Svm) {
         data.features = widened(data.features, model.features);
     }
-    let prediction = model.predict(&data.features, &Threads::new(args.threads)?)?;
+    let prediction = model.predict(&data.features, &Threads::joined_by_caller(args.threads)?)?;
     let scores = measures::score(&prediction, &data);
     if args.json {
         printer.json(&json!({
