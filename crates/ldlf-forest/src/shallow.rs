@@ -1,5 +1,6 @@
 //! `sldlf`: the shallow label distribution learning forest, a linear map under soft trees (Shen et al. 2017).
 
+use ldlf_core::forest_view::ForestView;
 use ldlf_core::learner::{Abilities, RowPredictor};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::optimise::step::{Optimiser, Schedule, StepLength};
@@ -215,6 +216,10 @@ impl Model for ShallowForest {
         let leaves = self.head.leaves().to_vec();
         parts.put("leaves", Array::F32(vec![shape.trees, shape.leaves(), shape.labels], leaves));
         parts.put_detail("depth", shape.depth);
+    }
+
+    fn look_inside(&self, features: &Features, chosen: &[usize], threads: &Threads) -> Option<ForestView> {
+        Some(crate::view::look_inside(self, features, chosen, threads))
     }
 
     fn inspect(&self) -> Vec<(String, Value)> {
