@@ -8,6 +8,7 @@
 //! `view`, which lays a forest open for pictures.
 
 pub mod block;
+pub mod complexity;
 pub mod encoder;
 pub mod head;
 pub mod kernel;

@@ -27,6 +27,8 @@ choices! {
         Epoch = "epoch",
         /// All training rows.
         All = "all",
+        /// All training rows up to 50,000; above that those of the mini-batches since the last update.
+        Auto = "auto",
     }
 }
 
@@ -76,7 +78,7 @@ ldlf_core::parameters! {
         /// Mini-batches between two leaf updates.
         leaf_every: usize = 50, at_least 1;
         /// Rows a leaf update looks at.
-        leaf_rows: LeafRows = LeafRows::All;
+        leaf_rows: LeafRows = LeafRows::Auto;
         /// Iterations of a leaf update.
         leaf_iterations: usize = 10, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.

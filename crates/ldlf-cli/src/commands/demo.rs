@@ -56,7 +56,7 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     };
     let evaluation = watched(&plan, None, printer)?;
     results::save(&folder, &evaluation, &data)?;
-    let threads = Threads::new(args.compute.threads)?;
+    let threads = Threads::joined_by_caller(args.compute.threads)?;
     let laid_open = lay_open("model.ldlf", &trained, &data, &[], &threads)?;
     let page = super::report::of_folder("A first look: votes", &folder, laid_open)?;
     super::report::write(&report, Overwrite::Yes, &page)?;
@@ -90,7 +90,7 @@ fn train(
     printer.message(format_args!("training {} on {} rows", learner.name(), data.rows()));
     let mut watcher = TrainingWatcher::new(printer, None, None);
     listen_for_ctrl_c();
-    let threads = Threads::new(args.compute.threads)?;
+    let threads = Threads::joined_by_caller(args.compute.threads)?;
     let fitted =
         TrainedModel::fit(learner, data, &mut FitContext::new(args.compute.seed, threads, &mut watcher));
     watcher.finish();

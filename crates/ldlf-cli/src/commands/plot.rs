@@ -80,7 +80,7 @@ pub fn write(path: &Path, overwrite: Overwrite, format: Format, picture: &Pictur
 fn of_a_model(args: &Plot, printer: &Printer) -> Result<Picture> {
     let (_, model, data) = look::read(&args.model, printer)?
         .ok_or_else(|| Error::usage("this picture is drawn from a model; give --model and --data"))?;
-    let threads = Threads::new(args.threads)?;
+    let threads = Threads::joined_by_caller(args.threads)?;
     let name = |feature: usize| feature_name(&model.schema, feature);
     if args.kind == PlotKind::Importance {
         return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?, name));

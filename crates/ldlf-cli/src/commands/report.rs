@@ -26,7 +26,7 @@ pub fn run(args: &Report, printer: &Printer) -> Result<Ending> {
     let overwrite = check_destination(&args.out, args.force)?;
     look::check_results(&args.results)?;
     let evaluations = read_all(&args.results)?;
-    let threads = Threads::new(args.threads)?;
+    let threads = Threads::joined_by_caller(args.threads)?;
     let model = match look::read(&args.model, printer)? {
         Some((name, model, data)) => Some(look::lay_open(&name, &model, &data, &args.row, &threads)?),
         None => None,
