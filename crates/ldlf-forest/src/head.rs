@@ -124,9 +124,9 @@ impl<T: Number> Head<T> {
         let mut result = vec![T::ZERO; activations.rows() * trees * leaves];
         let mut block = Block::new(&self.shape);
         for rows in chunks(activations.rows(), ROWS) {
-            vectorise!(block.load_activations(activations.transposed(), rows.start, rows.len()),);
+            vectorise!(block.load_activations(activations.transposed(), rows.start, rows.len()));
             for tree in 0..trees {
-                vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares),);
+                vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares));
                 for (leaf, lane) in block.shares.iter().enumerate() {
                     for (row, &share) in rows.clone().zip(lane) {
                         result[(row * trees + tree) * leaves + leaf] = share;
@@ -302,7 +302,7 @@ impl<T: Number> Head<T> {
             self.for_each_block(source, examples, task, |block| {
                 targets.extend_from_slice(&block.targets);
                 for (tree, shares) in shares.iter_mut().enumerate() {
-                    vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares),);
+                    vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares));
                     shares.extend_from_slice(&block.shares);
                 }
             });
