@@ -213,7 +213,7 @@ impl<'a> Part<'a> {
     ) -> Option<StopReason> {
         let labels = self.model.competing.len();
         for batch in chunks(labels, BATCH) {
-            let trained = context.threads.map(batch.clone().collect(), |low: usize| {
+            let trained = context.threads.map(batch.clone(), |low: usize| {
                 let values = &self.model.competing;
                 (low + 1..labels)
                     .take_while(|&high| values[high] - values[low] <= 2.0 * window)
