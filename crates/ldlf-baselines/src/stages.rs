@@ -47,6 +47,7 @@ impl Stages {
         let mut inner = FitContext::new(0, threads, &mut relay);
         inner.seed = seed;
         let fitted = learner.fit(data, &mut inner);
+        drop(inner);
         (self.before, self.left) = (last, left.saturating_sub(1).max(1));
         fitted
     }
