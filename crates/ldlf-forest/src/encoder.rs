@@ -218,6 +218,15 @@ impl Encoder {
         self.features() + self.bins.inputs() + usize::from(self.bias)
     }
 
+    /// The feature behind an input; none behind the bias.
+    pub fn feature_of(&self, input: usize) -> Option<usize> {
+        if input < self.features() {
+            return Some(input);
+        }
+        let column = (input - self.features()).checked_div(self.bins.count)?;
+        self.bins.columns.get(column).map(|&feature| feature as usize)
+    }
+
     /// Whether the last input is the constant 1.
     pub fn bias(&self) -> bool {
         self.bias

@@ -9,7 +9,7 @@ use super::{Compute, DataOptions, values};
 /// `ldlf reproduce`.
 #[derive(Args)]
 pub struct Reproduce {
-    /// What of the paper: table1, table2 or table3
+    /// What of the paper: table1, table2, table3, figure3 or complexity
     pub name: String,
     /// The folder with the sets: ldl/NAME.mat, folds/NAME.txt, morph/MORPH.*
     #[arg(long, default_value = "data", value_name = "DIR")]
@@ -52,4 +52,6 @@ Examples:
   ldlf reproduce table2 --data data
   ldlf reproduce table3 --data data --sets FG-Net --repeats 5 --learner sldlf,larr,d2ldl
   ldlf reproduce table2 --table fc7.parquet --label-column age --sigma 2 --group person
-  ldlf reproduce table1 --data data --sets Movie --json > table1.json";
+  ldlf reproduce table1 --data data --sets Movie --json > table1.json
+  ldlf reproduce figure3 --data data --sets Movie --repeats 2
+  ldlf reproduce complexity";

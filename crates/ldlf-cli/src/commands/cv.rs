@@ -12,7 +12,6 @@ use ldlf::measures::{self, ORDERED};
 use ldlf::{Dataset, Error, FitContext, Fitted, Learner, Result, Settings, registry, results};
 
 use super::Ending;
-use super::evaluate::{direction, measures_title};
 use crate::args::{Cv, ProtocolName};
 use crate::contenders::share_out;
 use crate::inputs::{check_input, data_name};
@@ -249,7 +248,7 @@ fn in_table() -> Vec<&'static str> {
 }
 
 fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
-    let heads = std::iter::once("learner").chain(names.iter().map(|name| measures_title(name)));
+    let heads = std::iter::once("learner").chain(names.iter().map(|name| measures::title(name)));
     let mut table =
         Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
     for result in &evaluation.results {
@@ -264,7 +263,7 @@ fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
                 .results
                 .iter()
                 .filter_map(|other| other.mean.get(name))
-                .any(|other| direction(name).prefers(other, mean));
+                .any(|other| measures::direction(name).prefers(other, mean));
             let mark = if alone || beaten { ' ' } else { '*' };
             let deviation = result.std.get(name).filter(|_| folds > 1);
             let spread = deviation.map_or(String::new(), |std| format!("±{std:.4}"));

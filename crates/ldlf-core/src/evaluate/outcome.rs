@@ -67,17 +67,22 @@ impl LearnerResult {
     /// Joins the folds of a learner.
     pub fn new(learner: &str, parameters: Settings, folds: Vec<FoldResult>) -> Self {
         let numbers: Vec<Scores> = folds.iter().map(FoldResult::numbers).collect();
-        let over_folds = |statistic: fn(&[f64]) -> f64| {
-            let names = numbers.first().into_iter().flat_map(Scores::iter);
-            let of_name = |(name, _): (&'static str, Option<f64>)| {
-                let values: Option<Vec<f64>> = numbers.iter().map(|scores| scores.get(name)).collect();
-                (name, values.map(|values| statistic(&values)))
-            };
-            Scores(names.map(of_name).collect())
-        };
-        let (mean, std) = (over_folds(mean), over_folds(population_deviation));
+        let (mean, std) = mean_and_deviation(&numbers);
         LearnerResult { learner: learner.to_string(), parameters, folds, mean, std, cs_curve: None }
     }
+}
+
+/// The mean and the population standard deviation over folds of every number; null where a fold has none.
+pub fn mean_and_deviation(folds: &[Scores]) -> (Scores, Scores) {
+    let over_folds = |statistic: fn(&[f64]) -> f64| {
+        let names = folds.first().into_iter().flat_map(Scores::iter);
+        let of_name = |(name, _): (&'static str, Option<f64>)| {
+            let values: Option<Vec<f64>> = folds.iter().map(|scores| scores.get(name)).collect();
+            (name, values.map(|values| statistic(&values)))
+        };
+        Scores(names.map(of_name).collect())
+    };
+    (over_folds(mean), over_folds(population_deviation))
 }
 
 /// Folds x learners, measured. Serialises to the object of `ldlf cv --json`.

@@ -2,7 +2,7 @@
 
 use ldlf::evaluate::CrossValidation;
 
-use super::super::evaluate::{direction, measures_title};
+use ldlf::measures::{direction, title};
 
 /// A table with a learner a row, sorted by average rank: the measures as mean ± deviation with the best in bold, the average rank
 /// over them, and the seconds of a fit and a prediction.
@@ -15,7 +15,7 @@ pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
         protocol.name(),
         crate::printer::counted(folds, "fold"),
     );
-    let titles: Vec<&str> = measures.iter().map(|name| measures_title(name)).collect();
+    let titles: Vec<&str> = measures.iter().map(|name| title(name)).collect();
     text += &format!("| learner | {} | rank | fit s | predict s |\n", titles.join(" | "));
     text += &format!("|---|{}\n", "---|".repeat(measures.len() + 3));
     let ranks = average_ranks(evaluation, measures);

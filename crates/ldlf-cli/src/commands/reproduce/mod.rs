@@ -3,7 +3,9 @@
 //! An experiment is data ([`experiment::Experiment`], one module a table); this is the frame that finds the sets, runs every
 //! section (a set under a division of its rows) with a journal, and writes what came out.
 
+mod complexity;
 mod experiment;
+mod figure3;
 mod markdown;
 mod sets;
 mod table1;
@@ -19,7 +21,7 @@ use ldlf::model_file::{Overwrite, write_atomically};
 use ldlf::read::ReadOptions;
 use ldlf::{Dataset, Error, Result, results};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Ending;
 use super::cv::{Cut, SPLITS, contender, say_what_is_kept};
@@ -30,16 +32,22 @@ use crate::progress::{FoldWatcher, listen_for_ctrl_c};
 use experiment::{Division, Entrant, Experiment, Published, check_settings};
 
 /// Everything that can be reproduced.
-fn experiments() -> [Experiment; 3] {
-    [table1::experiment(), table2::experiment(), table3::experiment()]
+fn experiments() -> [Experiment; 4] {
+    [table1::experiment(), table2::experiment(), table3::experiment(), figure3::experiment()]
 }
 
 /// Runs the experiment on every set that is there and prints it.
 pub fn run(args: &Reproduce, printer: &Printer) -> Result<Ending> {
+    if args.name == complexity::NAME {
+        let (page, object) = complexity::run(printer)?;
+        let folder = folder(args);
+        keep(&folder, complexity::NAME, &page, &object, args, printer)?;
+        return Ok(Ending::Done);
+    }
     let mut experiment = find(&args.name)?;
     experiment.entrants = entrants(args, experiment.entrants)?;
     let sources = sources(args, &experiment)?;
-    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("reproduce-{}", experiment.name)));
+    let folder = folder(args);
     // Every parameter is checked before the first fit.
     for (source, division) in in_order(&sources, &experiment.divisions) {
         build(&experiment.entrants, &source.name, division)?;
@@ -59,19 +67,40 @@ pub fn run(args: &Reproduce, printer: &Printer) -> Result<Ending> {
         "measures": experiment.measures,
         "sections": sections,
     });
-    let text = serde_json::to_string_pretty(&object).expect("results are plain data");
-    for (extension, content) in [("md", &page), ("json", &text)] {
-        let path = folder.join(format!("{}.{extension}", experiment.name));
+    if experiment.name == figure3::NAME {
+        figure3::draw(&sections, &folder)?;
+    }
+    keep(&folder, experiment.name, &page, &object, args, printer)?;
+    Ok(Ending::Done)
+}
+
+/// Where the results go.
+fn folder(args: &Reproduce) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| PathBuf::from(format!("reproduce-{}", args.name)))
+}
+
+/// Writes the page and the object into the folder and prints the one that was asked for.
+fn keep(
+    folder: &Path,
+    name: &str,
+    page: &str,
+    object: &Value,
+    args: &Reproduce,
+    printer: &Printer,
+) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    let text = serde_json::to_string_pretty(object).expect("results are plain data");
+    for (extension, content) in [("md", page), ("json", &text)] {
+        let path = folder.join(format!("{name}.{extension}"));
         write_atomically(&path, Overwrite::Yes, |out| out.write_all(content.as_bytes()))?;
     }
     printer.message(format_args!("results: {}", folder.display()));
-    printer.text(if args.json { &text } else { &page })?;
-    Ok(Ending::Done)
+    printer.text(if args.json { &text } else { page })
 }
 
 fn find(name: &str) -> Result<Experiment> {
     let all = experiments();
-    let names = all.each_ref().map(|experiment| experiment.name).join(", ");
+    let names = all.each_ref().map(|experiment| experiment.name).join(", ") + ", " + complexity::NAME;
     all.into_iter()
         .find(|experiment| experiment.name == name)
         .ok_or_else(|| Error::usage(format!("nothing of the paper is called {name:?}; there are {names}")))
