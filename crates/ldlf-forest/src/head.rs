@@ -11,8 +11,8 @@ use ldlf_core::{Result, Seed, Threads};
 pub use crate::block::{Block, Examples};
 use crate::kernel::{Lane, Number, ROWS};
 use crate::leaves::{LeafPrior, add_statistics, apply};
-use crate::loss::{divide, mix};
-use crate::routing::route;
+use crate::loss::{divide, mix, pull};
+use crate::routing::{backward, route};
 use crate::tree_shape::{ForestShape, check_memory, draw_units};
 
 /// `K` trees over the output units of one feature function: the unit of every split and the distribution of every leaf.
@@ -184,9 +184,20 @@ impl<T: Number> Head<T> {
         examples: &Examples<'_, T>,
         gradient: &mut [T],
     ) -> f64 {
+        self.share_of_loss_and_grad(activations, examples, examples.total_weight(), gradient)
+    }
+
+    /// As [`Head::loss_and_grad`] for some of the rows over which a loss is averaged: their part of it, where `total` is the
+    /// weight of all.
+    pub fn share_of_loss_and_grad(
+        &self,
+        activations: View<'_, T>,
+        examples: &Examples<'_, T>,
+        total: f64,
+        gradient: &mut [T],
+    ) -> f64 {
         let mut block = Block::new(&self.shape);
         let (rows, units) = (activations.rows(), self.shape.units);
-        let total = examples.total_weight();
         let mut loss = 0.0;
         for range in chunks(rows, ROWS) {
             vectorise(|| {
@@ -201,6 +212,37 @@ impl<T: Number> Head<T> {
             }
         }
         loss
+    }
+
+    /// The gradient of `sum_ic v_ic p_ic` with respect to the activations, where `p` is what [`Head::predict`] gives: what lets
+    /// any loss of the predictions stand above the head.
+    ///
+    /// # Shapes
+    /// - `activations`: `[rows, units]`; `above`: `[rows, labels]`, `v`; `gradient`: `[rows, units]`, overwritten
+    pub fn predict_grad(&self, activations: View<'_, T>, above: &[T], gradient: &mut [T]) {
+        let mut block = Block::new(&self.shape);
+        let (units, labels) = (self.shape.units, self.shape.labels);
+        // The pulls of a loss fall with the output, those of the output itself rise.
+        let scales = [T::of(-1.0 / self.shape.trees as f64); ROWS];
+        let examples = Examples { targets: above, labels, weights: None, rows: None };
+        for range in chunks(activations.rows(), ROWS) {
+            vectorise(|| {
+                block.load_activations(activations.transposed(), range.start, range.len());
+                block.load_examples(&examples, range.start, range.len());
+                block.gradient.as_flattened_mut().fill(T::ZERO);
+                for tree in 0..self.shape.trees {
+                    let (units, leaves) = (self.units_of(tree), self.leaves_of(tree));
+                    route(&block.splits, units, &mut block.shares);
+                    pull(&block.shares, leaves, &block.targets, &mut block.pulls);
+                    backward(&block.splits, units, &mut block.pulls, &scales, &mut block.gradient);
+                }
+            });
+            for (row, out) in range.clone().zip(gradient[range.start * units..].chunks_exact_mut(units)) {
+                for (out, lane) in out.iter_mut().zip(&block.gradient) {
+                    *out = lane[row - range.start];
+                }
+            }
+        }
     }
 
     /// The loss of the rows in `block` under some of the trees, and its gradient in `block.gradient`, both times `scale` and
