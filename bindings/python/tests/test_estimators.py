@@ -119,7 +119,7 @@ def test_presets_set_parameters():
 def test_the_classifier_has_classifier_manners():
     X = np.random.default_rng(0).normal(size=(200, 3))
     y = np.where(X[:, 0] > 0, "up", "down")
-    model = quick(LDLForestClassifier).fit(X, y)
+    model = quick(LDLForestClassifier, learning_rate=0.1).fit(X, y)
     assert set(model.predict(X)) <= {"up", "down"} and model.score(X, y) > 0.9
     assert model.predict_proba(X).shape == (200, 2)
 

@@ -7,9 +7,10 @@ Run it with the package installed whenever a learner or a parameter changes; a t
 import json
 import sys
 import textwrap
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from importlib.metadata import files
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-
-from ldlf import _engine
 
 TARGET = Path(__file__).resolve().parent.parent / "python" / "ldlf" / "_estimators.py"
 
@@ -138,9 +139,19 @@ def source(entry):
     return lines
 
 
+def engine():
+    """The installed engine, without importing the package, whose estimators may not be written yet."""
+    found = [file for file in files("ldlf") if file.name.startswith("_engine") and file.name.endswith(tuple(EXTENSION_SUFFIXES))]
+    path = str(found[0].locate())
+    spec = spec_from_file_location("ldlf._engine", path, loader=ExtensionFileLoader("ldlf._engine", path))
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def generate():
     """The text of the module."""
-    entries = json.loads(_engine.describe_learners())
+    entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
     lines = HEAD.splitlines()
     for entry in entries:
         lines += source(entry)

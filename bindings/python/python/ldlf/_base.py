@@ -243,7 +243,8 @@ class DistributionEstimator(LDLEstimator):
 
     def predict_label(self, X: Any) -> np.ndarray:
         """The most probable label of every row; of equal ones the first."""
-        return self.classes_[self._predict(X).argmax(axis=1)]
+        distributions = self._predict(X)
+        return self.classes_[distributions.argmax(axis=1)]
 
     def predict_mean(self, X: Any) -> np.ndarray:
         """The expected value of every row, for labels that stand for numbers."""

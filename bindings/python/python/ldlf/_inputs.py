@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-PRECISIONS = (np.float32, np.float64)
+PRECISIONS = (np.float64, np.float32)
 
 
 def column_names(table: Any) -> list[str] | None:
@@ -25,36 +25,9 @@ def column_names(table: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def as_array(table: Any) -> Any:
-    """A pyarrow table as something scikit-learn reads; anything else as it is."""
-    if hasattr(table, "to_batches") and hasattr(table, "column_names"):
-        columns = [column.to_numpy() for column in table.columns]
-        return np.column_stack(columns) if columns else np.empty((len(table), 0))
-    return table
-
-
 def features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Checks X, learns or compares its width and column names, and gives an array or CSR of single or double precision."""
-    names = column_names(X) if hasattr(X, "to_batches") else None
-    checked = validate_data(
-        estimator, as_array(X), reset=reset, accept_sparse="csr", dtype=PRECISIONS, accept_large_sparse=True
-    )
-    if names is not None:
-        # scikit-learn knows the column names of pandas and polars; those of pyarrow are kept and compared here.
-        if reset:
-            estimator.feature_names_in_ = np.asarray(names, dtype=object)
-        else:
-            _compare_names(estimator, names)
-    return checked
-
-
-def _compare_names(estimator: Any, names: list[str]) -> None:
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is not None and list(known) != names:
-        raise ValueError(
-            "The feature names should match those that were passed during fit, in the same order: "
-            f"expected {list(known)}, got {names}"
-        )
+    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=PRECISIONS, accept_large_sparse=True)
 
 
 def for_engine(X: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _engine
-from ._inputs import as_array, column_names
+from ._inputs import column_names
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _array(y: Any) -> tuple[np.ndarray, list[str] | None]:
     if sparse.issparse(y):
         raise TypeError("Sparse targets are not supported; pass a dense y, for instance y.toarray()")
     names = column_names(y)
-    array = np.asarray(as_array(y))
+    array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         # One column cannot be a distribution: it is taken for one label a row.
         return array[:, 0], None

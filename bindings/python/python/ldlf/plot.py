@@ -88,7 +88,7 @@ def label_errors(y_true: Any, y_pred: Any, *, labels: Any = None, ax: Any = None
 
     >>> from ldlf.plot import label_errors
     >>> bars = label_errors([[1, 0], [0, 1]], [[1, 0], [0.5, 0.5]]).patches
-    >>> [bar.get_height() for bar in bars]
+    >>> [float(bar.get_height()) for bar in bars]
     [0.25, 0.25]
     """
     ax = _axes(ax)
