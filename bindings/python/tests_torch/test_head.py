@@ -106,7 +106,7 @@ def test_training_lowers_the_loss_and_the_leaves_move_by_themselves(path):
         loss.backward()
         optimiser.step()
         losses.append(float(loss.detach()))
-    assert losses[-1] < losses[0] - 0.1
+    assert losses[-1] < losses[0] - 0.05
     assert not torch.equal(head.leaves, before)
     torch.testing.assert_close(head.leaves.sum(dim=2), torch.ones(3, 8))
 
