@@ -268,7 +268,7 @@ impl InProgress for BoostedModel {
     fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
         let mut scores = sum_over_trees(&self.trees, self.labels, features, threads);
         let size = ROWS_TOGETHER * self.labels;
-        let parts = threads.map(scores.chunks_mut(size).collect(), |block: &mut [f64]| {
+        let parts = threads.map(scores.chunks_mut(size), |block: &mut [f64]| {
             let mut out = Vec::with_capacity(block.len());
             for row in block.chunks_exact_mut(self.labels) {
                 row.iter_mut().zip(&self.start).for_each(|(f, &start)| *f += f64::from(start));

@@ -22,9 +22,9 @@ impl Symmetric {
     /// From blocks of [`PANEL`] rows, each as wide as its last row is long in the lower half.
     pub(crate) fn from_lower_blocks(size: usize, blocks: &[Vec<f32>]) -> Self {
         let ranges = chunks(size, PANEL);
-        let panels = ranges.iter().enumerate().map(|(k, columns)| {
+        let panels = ranges.clone().enumerate().map(|(k, columns)| {
             let mut panel = Vec::with_capacity((size - columns.start) * columns.len());
-            for (rows, block) in ranges.iter().zip(blocks).skip(k) {
+            for (rows, block) in ranges.clone().zip(blocks).skip(k) {
                 block.chunks_exact(rows.end).for_each(|row| panel.extend_from_slice(&row[columns.clone()]));
             }
             panel
@@ -69,7 +69,7 @@ impl Symmetric {
     /// The product with a matrix of `columns` columns in row order.
     pub(crate) fn times(&self, right: &[f32], columns: usize, threads: &Threads) -> Vec<f32> {
         let piece = |k: usize| &right[k * PANEL * columns..(k * PANEL + self.width(k)) * columns];
-        let pieces = threads.map((0..self.panels.len()).collect(), |i: usize| {
+        let pieces = threads.map(0..self.panels.len(), |i: usize| {
             let rows = self.width(i);
             let mut out = vec![0.0; rows * columns];
             for j in 0..self.panels.len() {
@@ -157,13 +157,13 @@ fn invert_small(l: &[f32], size: usize) -> Vec<f32> {
     for i in 0..size {
         let (before, row) = inverse.split_at_mut(i * size);
         let row = &mut row[..size];
-        ldlf_core::simd::vectorise(|| {
+        ldlf_core::vectorise!({
             for j in 0..i {
                 let factor = l[i * size + j];
                 let earlier = &before[j * size..j * size + j + 1];
                 row.iter_mut().zip(earlier).for_each(|(r, e)| *r -= factor * e);
             }
-        });
+        },);
         let scale = 1.0 / l[i * size + i];
         row[..i].iter_mut().for_each(|r| *r *= scale);
         row[i] = scale;
@@ -172,7 +172,7 @@ fn invert_small(l: &[f32], size: usize) -> Vec<f32> {
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    ldlf_core::simd::vectorise(|| {
+    ldlf_core::vectorise!({
         let mut partial = [0.0f32; 16];
         let (xs, ys) = (a.chunks_exact(16), b.chunks_exact(16));
         let rest: f32 = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| x * y).sum();
@@ -180,7 +180,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
             (0..16).for_each(|i| partial[i] += x[i] * y[i]);
         }
         partial.iter().sum::<f32>() + rest
-    })
+    },)
 }
 
 /// `A = L L^T`, ready to solve with. The diagonal blocks are kept inverted, so that solving is products too.

@@ -170,7 +170,7 @@ impl<'d> Objective<'d> {
     /// The loss at `theta`, without penalty; writes `w_i p(y|x_i)` to `masses`, `[labels, rows]`.
     pub(crate) fn masses(&self, theta: &[f64], masses: &mut [f64]) -> f64 {
         let (count, labels) = (self.data.rows(), self.data.labels());
-        let ranges = self.parts.iter().map(|part| part.rows.clone()).collect();
+        let ranges = self.parts.iter().map(|part| part.rows.clone());
         let parts = self.threads.map(ranges, |range: std::ops::Range<usize>| {
             let mut scores = vec![0.0; range.len() * labels];
             linear_scores(&self.rows, range.start, theta, &mut Vec::new(), &mut scores);

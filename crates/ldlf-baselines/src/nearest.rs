@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
         }
         self.exact.clear();
         let exact = &mut self.exact;
-        ldlf_core::simd::vectorise(|| {
+        ldlf_core::vectorise!({
             let within = |distance: f32, norm: f32| {
                 (distance - relative * (own + norm) <= reach) & (distance < f32::INFINITY)
             };
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
                     exact.extend(found.map(|(at, _)| (0.0, (span * SPAN + at) as u32)));
                 }
             }
-        });
+        },);
         for (distance, row) in &mut self.exact {
             *distance = exact_distance(&self.query, own_exact, self.kept.features(), *row as usize);
         }
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         self.candidates.clear();
         let order = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         let candidates = &mut self.candidates;
-        ldlf_core::simd::vectorise(|| {
+        ldlf_core::vectorise!({
             for (span, distances) in distances.chunks(SPAN).enumerate() {
                 if !distances.iter().fold(false, |any, &d| any | (d < limit)) {
                     continue;
@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-        });
+        },);
         if self.candidates.len() > k {
             self.candidates.select_nth_unstable_by(k - 1, order);
             self.candidates.truncate(k);
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
 fn exact_distance(x: &[f32], own: f64, kept: &Features, row: usize) -> f64 {
     let square = |x: f32, y: f32| (f64::from(x) - f64::from(y)).powi(2);
     match kept {
-        Features::Dense(m) => ldlf_core::simd::vectorise(|| {
+        Features::Dense(m) => ldlf_core::vectorise!({
             // Eight partial sums, so that the loop can run in vector registers.
             let (mut partial, mut rest) = ([0.0f64; 8], 0.0);
             let (xs, ys) = (x.chunks_exact(8), m.row(row).chunks_exact(8));
@@ -155,7 +155,7 @@ fn exact_distance(x: &[f32], own: f64, kept: &Features, row: usize) -> f64 {
                 (0..8).for_each(|i| partial[i] += square(xs[i], ys[i]));
             }
             partial.iter().sum::<f64>() + rest
-        }),
+        },),
         Features::Sparse(m) => {
             // Where nothing is stored y is zero, and x^2 is in the squared length already.
             let (columns, values) = m.row(row);

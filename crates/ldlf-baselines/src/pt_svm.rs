@@ -155,7 +155,7 @@ impl Learner for PtSvm {
         let work = pairs(model.classes.len());
         let mut summary = Summary::at_once();
         for batch in chunks(work.len(), BATCH) {
-            let learnt = context.threads.map(batch.clone().collect(), |pair: usize| {
+            let learnt = context.threads.map(batch.clone(), |pair: usize| {
                 let seed = context.seed.named("sigmoid folds").numbered(pair as u64);
                 self.train_pair(&model, &counts, work[pair], seed)
             });

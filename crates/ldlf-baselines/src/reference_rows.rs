@@ -86,11 +86,11 @@ impl ReferenceRows {
         self.products(queries, range.clone(), among, out);
         for (row, out) in range.zip(out.chunks_exact_mut(among.max(1))) {
             let x = squared_norm(queries, row);
-            ldlf_core::simd::vectorise(|| {
+            ldlf_core::vectorise!({
                 for (d, &y) in out.iter_mut().zip(&self.squared_norms) {
                     *d = (x - 2.0 * *d + y).max(0.0);
                 }
-            });
+            },);
         }
     }
 
@@ -176,9 +176,9 @@ impl Columns {
     /// Adds `factor` times the top of a column to `out`.
     fn add(&self, column: usize, factor: f32, out: &mut [f32]) {
         match &self.whole[column] {
-            Some(values) => ldlf_core::simd::vectorise(|| {
+            Some(values) => ldlf_core::vectorise!({
                 out.iter_mut().zip(values).for_each(|(o, &y)| *o += factor * y);
-            }),
+            },),
             None => {
                 let (rows, values) = self.listed.row(column);
                 let end = match rows.last() {

@@ -4,7 +4,7 @@
 //! node are what its sums lack. Either way the work is in sums of `width` numbers, compiled for the processor at hand.
 
 use ldlf_core::random::Generator;
-use ldlf_core::simd::vectorise;
+use ldlf_core::vectorise;
 use rand::RngExt;
 
 use crate::columns::{Cells, Codes};
@@ -96,28 +96,25 @@ const BETTER: f32 = 1.0 + 1e-5;
 /// in registers.
 macro_rules! specialised {
     ($width:ident, $body:expr) => {
-        vectorise(
-            #[inline(always)]
-            || match $width {
-                4 => {
-                    let $width = 4;
-                    $body
-                }
-                8 => {
-                    let $width = 8;
-                    $body
-                }
-                16 => {
-                    let $width = 16;
-                    $body
-                }
-                24 => {
-                    let $width = 24;
-                    $body
-                }
-                $width => $body,
-            },
-        )
+        vectorise!(match $width {
+            4 => {
+                let $width = 4;
+                $body
+            }
+            8 => {
+                let $width = 8;
+                $body
+            }
+            16 => {
+                let $width = 16;
+                $body
+            }
+            24 => {
+                let $width = 24;
+                $body
+            }
+            $width => $body,
+        },)
     };
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn fit_forest(
         let batch = model.trees.len()..(model.trees.len() + TREES_TOGETHER).min(plan.trees);
         let grown = context
             .threads
-            .map(batch.collect(), |tree: usize| grow_tree(table, &plan, data, seed.numbered(tree as u64)));
+            .map(batch, |tree: usize| grow_tree(table, &plan, data, seed.numbered(tree as u64)));
         model.trees.extend(grown);
         let event = FitEvent::Iteration { iteration: model.trees.len(), total: plan.trees, loss: None };
         if let ControlFlow::Break(reason) = context.report(event, &model) {

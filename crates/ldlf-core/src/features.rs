@@ -11,6 +11,15 @@ pub enum Features {
     Sparse(Csr),
 }
 
+/// The features of one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Row<'a> {
+    /// Every value.
+    Dense(&'a [f32]),
+    /// The columns that may differ from zero, in rising order, and their values.
+    Sparse(&'a [u32], &'a [f32]),
+}
+
 impl Features {
     /// A dense matrix, kept sparse while fewer than one in four of its entries differ from zero: the rule of the readers.
     ///
@@ -36,6 +45,17 @@ impl Features {
         match self {
             Features::Dense(m) => m.cols(),
             Features::Sparse(m) => m.cols(),
+        }
+    }
+
+    /// One row.
+    pub fn row(&self, row: usize) -> Row<'_> {
+        match self {
+            Features::Dense(m) => Row::Dense(m.row(row)),
+            Features::Sparse(m) => {
+                let (columns, values) = m.row(row);
+                Row::Sparse(columns, values)
+            }
         }
     }
 

@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::features::Row;
 use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
-use crate::{Dataset, Error, Features, Matrix, Result, Schema, Seed, Settings, Threads, Value};
+use crate::{Csr, Dataset, Error, Features, Matrix, Result, Schema, Seed, Settings, Threads, Value};
 
 /// Learns label distributions from rows. Built from checked parameters; holds nothing that `fit` changes.
 pub trait Learner: Send + Sync {
@@ -30,10 +31,21 @@ pub trait Model: Send + Sync {
     /// Adds arrays and details from which [`LearnerEntry::load`] rebuilds the model.
     fn store(&self, parts: &mut Parts);
 
+    /// The quickest way to predict row after row, where the model has one of its own.
+    fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
+        None
+    }
+
     /// What `ldlf inspect` shows beside the document: sizes and facts, names with values.
     fn inspect(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
+}
+
+/// Predicts one row at a time, with work buffers of its own: for services that answer one question after the other.
+pub trait RowPredictor {
+    /// The distribution of one row. The caller has checked the number of features.
+    fn predict(&mut self, row: Row<'_>) -> Result<&[f32]>;
 }
 
 /// What a model says about some rows.
@@ -161,6 +173,76 @@ impl TrainedModel {
             )));
         }
         self.model.predict(features, threads)
+    }
+
+    /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
+    /// [`TrainedModel::predict`].
+    ///
+    /// ```
+    /// use ldlf_core::{Dataset, Features, FitContext, Matrix, Threads, TrainedModel, features::Row, mean};
+    /// let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
+    /// let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
+    /// let learner = (mean::MEAN.build)(&Default::default())?;
+    /// let model = TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut ()))?;
+    /// let mut predictor = model.row_predictor();
+    /// assert!((predictor.predict(Row::Dense(&[1.0]))?[0] - 0.3).abs() < 1e-6);
+    /// assert!(predictor.predict(Row::Dense(&[1.0, 2.0])).is_err());
+    /// # Ok::<(), ldlf_core::Error>(())
+    /// ```
+    pub fn row_predictor(&self) -> Box<dyn RowPredictor + '_> {
+        let inner = self.model.row_predictor().unwrap_or_else(|| {
+            Box::new(ByTheBatch { model: &*self.model, features: self.features, last: Vec::new() })
+        });
+        Box::new(CheckedRows { features: self.features, inner })
+    }
+}
+
+/// Refuses rows of another width before they reach a model.
+struct CheckedRows<'a> {
+    features: usize,
+    inner: Box<dyn RowPredictor + 'a>,
+}
+
+impl RowPredictor for CheckedRows<'_> {
+    fn predict(&mut self, row: Row<'_>) -> Result<&[f32]> {
+        let fits = match row {
+            Row::Dense(values) => values.len() == self.features,
+            Row::Sparse(columns, values) => {
+                columns.len() == values.len()
+                    && columns.is_sorted_by(|a, b| a < b)
+                    && columns.last().is_none_or(|&last| (last as usize) < self.features)
+            }
+        };
+        if !fits {
+            return Err(Error::data(format!(
+                "the model reads {} features; give a row of as many, or sparse columns below that in rising order",
+                self.features
+            )));
+        }
+        self.inner.predict(row)
+    }
+}
+
+/// One-row batches, for models without a way of their own.
+struct ByTheBatch<'a> {
+    model: &'a dyn Model,
+    features: usize,
+    last: Vec<f32>,
+}
+
+impl RowPredictor for ByTheBatch<'_> {
+    fn predict(&mut self, row: Row<'_>) -> Result<&[f32]> {
+        let features = match row {
+            Row::Dense(values) => Features::Dense(Matrix::new(1, self.features, values.to_vec())?),
+            Row::Sparse(columns, values) => Features::Sparse(Csr::new(
+                self.features,
+                vec![0, columns.len()],
+                columns.to_vec(),
+                values.to_vec(),
+            )?),
+        };
+        self.last = self.model.predict(&features, &Threads::one())?.into_distributions()?.into_vec();
+        Ok(&self.last)
     }
 }
 

@@ -53,10 +53,17 @@ impl Threads {
     }
 
     /// Runs `work` on every item and gives the results in the order of the items.
-    pub fn map<I: Send, R: Send>(&self, items: Vec<I>, work: impl Fn(I) -> R + Sync) -> Vec<R> {
+    pub fn map<I: Send, R: Send>(
+        &self,
+        items: impl IntoIterator<Item = I>,
+        work: impl Fn(I) -> R + Sync,
+    ) -> Vec<R> {
         match &self.pool {
             None => items.into_iter().map(work).collect(),
-            Some(pool) => pool.install(|| items.into_par_iter().map(&work).collect()),
+            Some(pool) => {
+                let items: Vec<I> = items.into_iter().collect();
+                pool.install(|| items.into_par_iter().map(&work).collect())
+            }
         }
     }
 
@@ -70,12 +77,7 @@ impl Threads {
 
     /// Runs `work(index, item)` on every item of a slice, without allocating.
     pub fn for_each_mut<I: Send>(&self, items: &mut [I], work: impl Fn(usize, &mut I) + Sync) {
-        match &self.pool {
-            None => items.iter_mut().enumerate().for_each(|(index, item)| work(index, item)),
-            Some(pool) => pool.install(|| {
-                items.par_iter_mut().with_max_len(1).enumerate().for_each(|(i, item)| work(i, item))
-            }),
-        }
+        self.for_each_part::<I, (), 0>(items, [], |index, item, []| work(index, item));
     }
 
     /// Cuts several slices of equal length into chunks of `size` at the same places and runs
@@ -87,51 +89,73 @@ impl Threads {
         work: impl Fn(usize, [&mut [T]; N]) + Sync,
     ) {
         let size = size.max(1);
+        let count = slices.first().map_or(0, |slice| slice.len().div_ceil(size));
+        // Items without a size take no memory.
+        let mut items = vec![(); count];
+        self.for_each_part(&mut items, slices.map(|slice| (slice, size)), |chunk, (), parts| {
+            work(chunk, parts)
+        });
+    }
+
+    /// Gives every item its chunk of each slice, whose chunk sizes may differ, and runs `work(number, item, chunks)` on
+    /// each, without allocating. The last chunks may be short, and those of an empty slice are empty.
+    pub fn for_each_part<I: Send, T: Send, const N: usize>(
+        &self,
+        items: &mut [I],
+        slices: [(&mut [T], usize); N],
+        work: impl Fn(usize, &mut I, [&mut [T]; N]) + Sync,
+    ) {
         match &self.pool {
             None => {
-                let mut iterators = slices.map(|slice| slice.chunks_mut(size));
-                let chunks = iterators.first().map_or(0, |chunks| chunks.len());
-                for chunk in 0..chunks {
-                    let parts =
-                        iterators.each_mut().map(|chunks| chunks.next().expect("slices of equal length"));
-                    work(chunk, parts);
+                let mut rest = slices;
+                for (index, item) in items.iter_mut().enumerate() {
+                    let parts = rest.each_mut().map(|(slice, size)| {
+                        let taken = std::mem::take(slice);
+                        let (part, left) = taken.split_at_mut((*size).min(taken.len()));
+                        *slice = left;
+                        part
+                    });
+                    work(index, item, parts);
                 }
             }
-            Some(pool) => pool.install(|| halve(slices, 0, size, &work)),
+            Some(pool) => pool.install(|| halve(items, slices, 0, &work)),
         }
     }
 }
 
-/// Splits slices in the middle, at a chunk's border, until one chunk is left.
-fn halve<T: Send, const N: usize>(
-    slices: [&mut [T]; N],
+/// Splits items and slices in the middle until one item is left.
+fn halve<I: Send, T: Send, const N: usize>(
+    items: &mut [I],
+    slices: [(&mut [T], usize); N],
     first: usize,
-    size: usize,
-    work: &(impl Fn(usize, [&mut [T]; N]) + Sync),
+    work: &(impl Fn(usize, &mut I, [&mut [T]; N]) + Sync),
 ) {
-    let chunks = slices.first().map_or(0, |slice| slice.len().div_ceil(size));
-    match chunks {
-        0 => {}
-        1 => work(first, slices),
+    match items {
+        [] => {}
+        [item] => work(first, item, slices.map(|(slice, _)| slice)),
         _ => {
-            let half = chunks / 2;
+            let half = items.len() / 2;
+            let (left_items, right_items) = items.split_at_mut(half);
             let mut right = [const { None }; N];
             let mut rights = right.iter_mut();
-            let left = slices.map(|slice| {
-                let (left, right) = slice.split_at_mut(half * size);
-                *rights.next().expect("N places for N slices") = Some(right);
-                left
+            let left = slices.map(|(slice, size)| {
+                let (left, right) = slice.split_at_mut((half * size).min(slice.len()));
+                *rights.next().expect("N places for N slices") = Some((right, size));
+                (left, size)
             });
-            let right = right.map(|slice| slice.expect("every place was filled"));
-            rayon::join(|| halve(left, first, size, work), || halve(right, first + half, size, work));
+            let right = right.map(|part| part.expect("every place was filled"));
+            rayon::join(
+                || halve(left_items, left, first, work),
+                || halve(right_items, right, first + half, work),
+            );
         }
     }
 }
 
 /// Cuts `0..total` into ranges of `size`, the last one shorter.
-pub fn chunks(total: usize, size: usize) -> Vec<Range<usize>> {
+pub fn chunks(total: usize, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {
     let size = size.max(1);
-    (0..total.div_ceil(size)).map(|chunk| chunk * size..((chunk + 1) * size).min(total)).collect()
+    (0..total.div_ceil(size)).map(move |chunk| chunk * size..((chunk + 1) * size).min(total))
 }
 
 #[cfg(test)]
@@ -140,8 +164,8 @@ mod tests {
 
     #[test]
     fn chunks_cover_everything_once() {
-        assert_eq!(chunks(10, 4), vec![0..4, 4..8, 8..10]);
-        assert!(chunks(0, 4).is_empty());
+        assert_eq!(chunks(10, 4).collect::<Vec<_>>(), [0..4, 4..8, 8..10]);
+        assert_eq!(chunks(0, 4).len(), 0);
     }
 
     #[test]
@@ -156,12 +180,26 @@ mod tests {
     }
 
     #[test]
+    fn every_item_gets_its_chunk_of_each_slice() {
+        for count in [1, 3] {
+            let mut items = [0usize; 3];
+            let (mut a, mut b, mut none): ([usize; 6], [usize; 8], [usize; 0]) =
+                (std::array::from_fn(|i| i), std::array::from_fn(|i| 10 * i), []);
+            let slices = [(&mut a[..], 2), (&mut b[..], 3), (&mut none[..], 5)];
+            Threads::new(count).unwrap().for_each_part(&mut items, slices, |index, item, [a, b, none]| {
+                *item = 1000 * index + a.iter().sum::<usize>() + b.iter().sum::<usize>() + none.len();
+            });
+            assert_eq!(items, [1 + 30, 1000 + 5 + 120, 2000 + 9 + 130]);
+        }
+    }
+
+    #[test]
     fn results_keep_the_order_of_the_items_on_any_number_of_threads() {
         let expected: Vec<usize> = (0..100).map(|i| i * i).collect();
         for count in [1, 2, 4] {
             let threads = Threads::new(count).unwrap();
             assert_eq!(threads.count(), count);
-            assert_eq!(threads.map((0..100).collect(), |i: usize| i * i), expected);
+            assert_eq!(threads.map(0..100, |i: usize| i * i), expected);
         }
     }
 }

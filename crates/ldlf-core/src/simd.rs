@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+pub use pulp::{Simd, WithSimd, bytemuck};
+
 /// A set of instructions that a loop may be compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -43,49 +45,59 @@ fn best() -> Level {
     Level::Portable
 }
 
-/// Runs `work` compiled for the level in use. What `work` calls must be `#[inline(always)]` to be compiled with it.
-///
-/// ```
-/// let mut x = vec![1.0f32; 1000];
-/// ldlf_core::simd::vectorise(|| x.iter_mut().for_each(|v| *v *= 2.0));
-/// assert_eq!(x[999], 2.0);
-/// ```
+/// Runs `kernel` with the widest vectors of the level in use. Everything that its `with_simd` calls must be
+/// `#[inline(always)]` to be compiled for that level.
 #[inline(always)]
-pub fn vectorise<R>(work: impl FnOnce() -> R) -> R {
-    vectorise_at(level(), work)
+pub fn dispatch<K: WithSimd>(kernel: K) -> K::Output {
+    dispatch_at(level(), kernel)
 }
 
-/// Runs `work` compiled for `level`, or for less where the processor lacks it.
+/// Runs `kernel` at `level`, or at less where the processor lacks it.
 #[inline(always)]
-pub fn vectorise_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
+pub fn dispatch_at<K: WithSimd>(level: Level, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if level >= Level::V4
             && let Some(v4) = pulp::x86::V4::try_new()
         {
-            return v4.vectorize(Call(work));
+            return Simd::vectorize(v4, kernel);
         }
         if level >= Level::V3
             && let Some(v3) = pulp::x86::V3::try_new()
         {
-            return v3.vectorize(Call(work));
+            return Simd::vectorize(v3, kernel);
         }
     }
     let _ = level;
-    work()
+    Simd::vectorize(pulp::Scalar128b, kernel)
 }
 
-#[cfg(target_arch = "x86_64")]
-struct Call<F>(F);
+/// Runs an expression of plain loops compiled for the level in use. The functions that it calls must be `#[inline(always)]`
+/// to be compiled with it.
+///
+/// ```
+/// let mut x = vec![1.0f32; 1000];
+/// ldlf_core::vectorise!(x.iter_mut().for_each(|v| *v *= 2.0));
+/// assert_eq!(x[999], 2.0);
+/// ```
+// A macro, because the closure must be inlined too: one that the compiler leaves as a function of its own is compiled for
+// every processor, and slow.
+#[macro_export]
+macro_rules! vectorise {
+    ($work:expr $(,)?) => {
+        $crate::simd::vectorise_at(
+            $crate::simd::level(),
+            #[inline(always)]
+            || $work,
+        )
+    };
+}
 
-#[cfg(target_arch = "x86_64")]
-impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Call<F> {
-    type Output = R;
-
-    #[inline(always)]
-    fn call(self) -> R {
-        (self.0)()
-    }
+/// Runs a closure compiled for `level`, or for less where the processor lacks it. It must be `#[inline(always)]`; see
+/// [`vectorise`](crate::vectorise).
+#[inline(always)]
+pub fn vectorise_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
+    dispatch_at(level, work)
 }
 
 #[cfg(test)]
@@ -96,7 +108,11 @@ mod tests {
     fn every_level_gives_the_same_bits_for_loops_without_fused_operations() {
         let at = |level| {
             let mut x: Vec<f32> = (0..1003).map(|i| i as f32 * 0.37 - 90.0).collect();
-            vectorise_at(level, || x.iter_mut().for_each(|v| *v = *v * *v + 0.1 * *v));
+            vectorise_at(
+                level,
+                #[inline(always)]
+                || x.iter_mut().for_each(|v| *v = *v * *v + 0.1 * *v),
+            );
             x
         };
         assert_eq!(at(Level::Portable), at(Level::V3));

@@ -1,6 +1,7 @@
 //! The work buffers of one block of rows, and one tree's way through it. Made once, used for every block.
 
 use ldlf_core::product::View;
+use ldlf_core::simd::Simd;
 
 use crate::kernel::{Lane, Number, ROWS, sigmoid};
 use crate::loss::{divide_into, mix, pull};
@@ -110,14 +111,31 @@ impl<T: Number> Block<T> {
         self.weights[count..].fill(T::ZERO);
     }
 
+    /// Writes the gradient of the first rows as `[rows, units]`, as many as there is room for.
+    ///
+    /// Eight units at a time, so that the lines written to stay in the nearest cache.
+    #[inline(always)]
+    pub fn store_gradient(&self, out: &mut [T]) {
+        let units = self.gradient.len();
+        let rows = out.len() / units.max(1);
+        for (strip, lanes) in self.gradient.chunks(8).enumerate() {
+            for row in 0..rows {
+                let start = row * units + 8 * strip;
+                for (out, lane) in out[start..start + lanes.len()].iter_mut().zip(lanes) {
+                    *out = lane[row];
+                }
+            }
+        }
+    }
+
     /// One tree forward and backward: adds `scale * w` times its gradient and gives its weighted loss.
     #[inline(always)]
-    pub fn learn(&mut self, units: &[u32], leaves: &[T], scale: T) -> f64 {
+    pub fn learn<S: Simd>(&mut self, simd: S, units: &[u32], leaves: &[T], scale: T) -> f64 {
         route(&self.splits, units, &mut self.shares);
-        mix(&self.shares, leaves, &mut self.output);
+        mix(simd, &self.shares, leaves, &mut self.output);
         let mut losses = [T::ZERO; ROWS];
         divide_into(&self.targets, &mut self.output, &mut losses);
-        pull(&self.shares, leaves, &self.output, &mut self.pulls);
+        pull(simd, &self.shares, leaves, &self.output, &mut self.pulls);
         let mut scales = [T::ZERO; ROWS];
         for row in 0..ROWS {
             scales[row] = self.weights[row] * scale;

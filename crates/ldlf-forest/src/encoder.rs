@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::random::Generator;
-use ldlf_core::{Csr, Error, Features, Result, choices};
+use ldlf_core::{Csr, Error, Features, Matrix, Result, choices};
 use rand::RngExt;
 
 choices! {
@@ -80,13 +80,12 @@ impl Bins {
     /// The bins of one row that are not empty, numbered on from `first`.
     fn encode<'a>(
         &'a self,
-        columns: &'a [u32],
-        values: &'a [f32],
+        value_of: impl Fn(u32) -> f32 + 'a,
         first: usize,
     ) -> impl Iterator<Item = (u32, f32)> + 'a {
         self.columns.iter().zip(self.edges.chunks_exact(self.count + 1)).enumerate().flat_map(
             move |(index, (column, edges))| {
-                let x = columns.binary_search(column).map_or(0.0, |place| values[place]);
+                let x = value_of(*column);
                 let start = first + index * self.count;
                 edges
                     .windows(2)
@@ -112,6 +111,25 @@ pub enum Encoded {
     Dense(Vec<f32>),
     /// The same, of which only entries that differ from zero are stored.
     Sparse(Csr),
+}
+
+/// Encoded rows to read.
+#[derive(Clone, Copy)]
+pub enum EncodedView<'a> {
+    /// `[rows, inputs]`.
+    Dense(&'a [f32]),
+    /// The same, of which only entries that differ from zero are stored.
+    Sparse(&'a Csr),
+}
+
+impl Encoded {
+    /// The rows, to read.
+    pub fn view(&self) -> EncodedView<'_> {
+        match self {
+            Encoded::Dense(x) => EncodedView::Dense(x),
+            Encoded::Sparse(x) => EncodedView::Sparse(x),
+        }
+    }
 }
 
 /// Inputs that are left out at random, for one step of training.
@@ -186,11 +204,16 @@ impl Encoder {
         self.bias
     }
 
+    /// Whether a feature that is zero gives an input that is zero, so that sparse rows stay sparse.
+    fn keeps_zeros(&self) -> bool {
+        self.shift.iter().all(|&shift| shift == 0.0)
+    }
+
     /// An empty buffer of the kind that these features need.
     pub fn buffer(&self, features: &Features) -> Encoded {
         match features {
-            Features::Dense(_) => Encoded::Dense(Vec::new()),
-            Features::Sparse(_) => Encoded::Sparse(Csr::with_columns(self.inputs())),
+            Features::Sparse(_) if self.keeps_zeros() => Encoded::Sparse(Csr::with_columns(self.inputs())),
+            _ => Encoded::Dense(Vec::new()),
         }
     }
 
@@ -199,52 +222,96 @@ impl Encoder {
         &self,
         features: &Features,
         rows: impl ExactSizeIterator<Item = usize>,
-        mut dropout: Option<Dropout<'_>>,
+        dropout: Option<Dropout<'_>>,
         out: &mut Encoded,
     ) {
-        let inputs = self.inputs();
         match (features, out) {
             (Features::Dense(matrix), Encoded::Dense(out)) => {
-                out.resize(rows.len() * inputs, 0.0);
-                for (row, out) in rows.zip(out.chunks_exact_mut(inputs)) {
-                    self.encode_dense(matrix.row(row), out);
-                    if let Some(dropout) = &mut dropout {
-                        dropout.apply(&mut out[..self.scale.len()]);
-                    }
-                }
+                out.resize(rows.len() * self.inputs(), 0.0);
+                self.encode_dense(matrix, rows, dropout, out);
             }
             (Features::Sparse(matrix), Encoded::Sparse(out)) => {
-                out.clear();
-                for row in rows {
-                    let (columns, values) = matrix.row(row);
-                    let bias = self.bias.then_some((inputs as u32 - 1, 1.0));
-                    let scaled = columns.iter().zip(values).map(|(&column, &value)| {
-                        (column, (value * self.scale[column as usize]).clamp(-self.limit, self.limit))
-                    });
-                    let kept = scaled.chain(self.bins.encode(columns, values, self.features())).filter_map(
-                        |(input, z)| {
-                            let z = dropout.as_mut().map_or(z, |dropout| dropout.one(z));
-                            (z != 0.0).then_some((input, z))
-                        },
-                    );
-                    out.push_row(kept.chain(bias));
-                }
+                self.encode_sparse(matrix, rows, dropout, out)
             }
-            _ => unreachable!("buffer() makes the kind that the features have"),
+            // Fitted on dense rows, asked about sparse ones.
+            (Features::Sparse(matrix), Encoded::Dense(out)) => {
+                out.resize(rows.len() * self.inputs(), 0.0);
+                let mut whole = vec![0.0; self.features()];
+                for (row, out) in rows.zip(out.chunks_exact_mut(self.inputs())) {
+                    features.copy_row_into(row, &mut whole);
+                    self.encode_dense_row(&whole, out);
+                }
+                debug_assert!(dropout.is_none() && matrix.cols() == self.features());
+            }
+            (Features::Dense(_), Encoded::Sparse(_)) => {
+                unreachable!("buffer() makes no sparse rows of dense features")
+            }
         }
     }
 
-    fn encode_dense(&self, row: &[f32], out: &mut [f32]) {
-        ldlf_core::simd::vectorise(|| {
+    /// Encodes dense rows into `[rows, inputs]`.
+    pub fn encode_dense(
+        &self,
+        features: &Matrix<f32>,
+        rows: impl Iterator<Item = usize>,
+        mut dropout: Option<Dropout<'_>>,
+        out: &mut [f32],
+    ) {
+        for (row, out) in rows.zip(out.chunks_exact_mut(self.inputs())) {
+            self.encode_dense_row(features.row(row), out);
+            if let Some(dropout) = &mut dropout {
+                dropout.apply(&mut out[..self.scale.len()]);
+            }
+        }
+    }
+
+    /// Encodes sparse rows, replacing what `out` holds.
+    pub fn encode_sparse(
+        &self,
+        features: &Csr,
+        rows: impl Iterator<Item = usize>,
+        mut dropout: Option<Dropout<'_>>,
+        out: &mut Csr,
+    ) {
+        out.clear();
+        for row in rows {
+            let (columns, values) = features.row(row);
+            let bias = self.bias.then_some((self.inputs() as u32 - 1, 1.0));
+            let kept = self.inputs_of(columns, values).filter_map(|(input, z)| {
+                let z = dropout.as_mut().map_or(z, |dropout| dropout.one(z));
+                (z != 0.0).then_some((input, z))
+            });
+            out.push_row(kept.chain(bias));
+        }
+    }
+
+    /// The inputs that a sparse row sets, without the bias.
+    #[inline(always)]
+    pub fn inputs_of<'a>(
+        &'a self,
+        columns: &'a [u32],
+        values: &'a [f32],
+    ) -> impl Iterator<Item = (u32, f32)> + 'a {
+        let scaled = columns.iter().zip(values).map(|(&column, &value)| {
+            (column, (value * self.scale[column as usize]).clamp(-self.limit, self.limit))
+        });
+        let value_of = |column: u32| columns.binary_search(&column).map_or(0.0, |place| values[place]);
+        scaled.chain(self.bins.encode(value_of, self.features()))
+    }
+
+    /// Encodes one dense row.
+    pub fn encode_dense_row(&self, row: &[f32], out: &mut [f32]) {
+        ldlf_core::vectorise!({
             for (((out, &x), &shift), &scale) in out.iter_mut().zip(row).zip(&self.shift).zip(&self.scale) {
                 let z = (x - shift) * scale;
                 let z = if z > -self.limit { z } else { -self.limit };
                 *out = if z < self.limit { z } else { self.limit };
             }
-        });
-        if self.bias {
-            out[self.scale.len()] = 1.0;
-        }
+        },);
+        let (bins, bias) = out[self.scale.len()..].split_at_mut(self.bins.inputs());
+        bins.fill(0.0);
+        self.bins.encode(|column| row[column as usize], 0).for_each(|(bin, z)| bins[bin as usize] = z);
+        bias.fill(1.0);
     }
 
     /// Adds the encoder to a model file.
@@ -329,7 +396,7 @@ impl EncodedRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldlf_core::{Matrix, Seed};
+    use ldlf_core::Seed;
 
     #[test]
     fn dense_columns_get_mean_zero_and_deviation_one_and_constants_vanish() {
@@ -385,6 +452,9 @@ mod tests {
         assert_eq!(z.row(0), (&[][..], &[][..]));
         assert_eq!(z.row(1), (&[2][..], &[0.5][..]));
         assert_eq!(z.row(3), (&[2, 3][..], &[1.0, 0.5][..]));
+        let mut dense = [9.0; 4];
+        encoder.encode_dense_row(&[3.0, 1.0], &mut dense);
+        assert_eq!(dense, [0.0, 0.0, 1.0, 0.5], "the same row, given as a dense one");
         let mut parts = Parts::new();
         encoder.store(&mut parts);
         assert_eq!(Encoder::load(&parts, 2).unwrap(), encoder);

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use ldlf_core::parallel::chunks;
 use ldlf_core::product::View;
-use ldlf_core::simd::vectorise;
-use ldlf_core::{Result, Seed, Threads};
+use ldlf_core::simd::{Simd, WithSimd, dispatch};
+use ldlf_core::{Result, Seed, Threads, vectorise};
 
 pub use crate::block::{Block, Examples};
 use crate::kernel::{Lane, Number, ROWS};
@@ -124,9 +124,9 @@ impl<T: Number> Head<T> {
         let mut result = vec![T::ZERO; activations.rows() * trees * leaves];
         let mut block = Block::new(&self.shape);
         for rows in chunks(activations.rows(), ROWS) {
-            vectorise(|| block.load_activations(activations.transposed(), rows.start, rows.len()));
+            vectorise!(block.load_activations(activations.transposed(), rows.start, rows.len()),);
             for tree in 0..trees {
-                vectorise(|| route(&block.splits, self.units_of(tree), &mut block.shares));
+                vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares),);
                 for (leaf, lane) in block.shares.iter().enumerate() {
                     for (row, &share) in rows.clone().zip(lane) {
                         result[(row * trees + tree) * leaves + leaf] = share;
@@ -146,28 +146,38 @@ impl<T: Number> Head<T> {
         let labels = self.shape.labels;
         for rows in chunks(activations.rows(), ROWS) {
             let out = &mut out[rows.start * labels..rows.end * labels];
-            vectorise(|| {
-                block.load_activations(activations.transposed(), rows.start, rows.len());
-                self.predict_block(&mut block, out);
-            });
+            vectorise!(block.load_activations(activations.transposed(), rows.start, rows.len()));
+            self.predict_block(&mut block, out);
         }
     }
 
     /// Predicts the rows whose splits `block` holds into `out`, as many as `out` has room for.
-    #[inline(always)]
     pub fn predict_block(&self, block: &mut Block<T>, out: &mut [T]) {
+        dispatch(Predict { head: self, block, out });
+    }
+
+    /// Predicts a single row.
+    ///
+    /// # Shapes
+    /// - `splits`: `[units]`, the sigmoids of the activations; `shares`: `[leaves]`, to work in; `out`: `[labels]`, overwritten
+    #[inline(always)]
+    pub fn predict_row(&self, splits: &[T], shares: &mut [T], out: &mut [T]) {
         let mean = T::of(1.0 / self.shape.trees as f64);
-        block.targets.as_flattened_mut().fill(T::ZERO);
+        out.fill(T::ZERO);
         for tree in 0..self.shape.trees {
-            route(&block.splits, self.units_of(tree), &mut block.shares);
-            mix(&block.shares, self.leaves_of(tree), &mut block.output);
-            for (sum, g) in block.targets.as_flattened_mut().iter_mut().zip(block.output.as_flattened()) {
-                *sum += *g * mean;
+            let units = self.units_of(tree);
+            shares[0] = mean;
+            let mut width = 1;
+            while width < shares.len() {
+                for node in (0..width).rev() {
+                    let (here, split) = (shares[node], splits[units[width - 1 + node] as usize]);
+                    shares[2 * node] = here * split;
+                    shares[2 * node + 1] = here * (T::ONE - split);
+                }
+                width *= 2;
             }
-        }
-        for (row, out) in out.chunks_exact_mut(self.shape.labels).enumerate() {
-            for (label, out) in out.iter_mut().enumerate() {
-                *out = block.targets[label][row];
+            for (&share, leaf) in shares.iter().zip(self.leaves_of(tree).chunks_exact(self.shape.labels)) {
+                out.iter_mut().zip(leaf).for_each(|(out, &q)| *out += share * q);
             }
         }
     }
@@ -199,17 +209,13 @@ impl<T: Number> Head<T> {
         let mut block = Block::new(&self.shape);
         let (rows, units) = (activations.rows(), self.shape.units);
         let mut loss = 0.0;
-        for range in chunks(rows, ROWS) {
-            vectorise(|| {
+        for (range, gradient) in chunks(rows, ROWS).zip(gradient.chunks_mut(ROWS * units)) {
+            vectorise!({
                 block.load_activations(activations.transposed(), range.start, range.len());
                 block.load_examples(examples, range.start, range.len());
-                loss += self.learn_block(&mut block, 0..self.shape.trees, 1.0 / total);
             });
-            for (row, out) in range.clone().zip(gradient[range.start * units..].chunks_exact_mut(units)) {
-                for (out, lane) in out.iter_mut().zip(&block.gradient) {
-                    *out = lane[row - range.start];
-                }
-            }
+            loss += self.learn_block(&mut block, 0..self.shape.trees, 1.0 / total);
+            vectorise!(block.store_gradient(gradient));
         }
         loss
     }
@@ -222,40 +228,21 @@ impl<T: Number> Head<T> {
     pub fn predict_grad(&self, activations: View<'_, T>, above: &[T], gradient: &mut [T]) {
         let mut block = Block::new(&self.shape);
         let (units, labels) = (self.shape.units, self.shape.labels);
-        // The pulls of a loss fall with the output, those of the output itself rise.
-        let scales = [T::of(-1.0 / self.shape.trees as f64); ROWS];
         let examples = Examples { targets: above, labels, weights: None, rows: None };
-        for range in chunks(activations.rows(), ROWS) {
-            vectorise(|| {
+        for (range, gradient) in chunks(activations.rows(), ROWS).zip(gradient.chunks_mut(ROWS * units)) {
+            vectorise!({
                 block.load_activations(activations.transposed(), range.start, range.len());
                 block.load_examples(&examples, range.start, range.len());
-                block.gradient.as_flattened_mut().fill(T::ZERO);
-                for tree in 0..self.shape.trees {
-                    let (units, leaves) = (self.units_of(tree), self.leaves_of(tree));
-                    route(&block.splits, units, &mut block.shares);
-                    pull(&block.shares, leaves, &block.targets, &mut block.pulls);
-                    backward(&block.splits, units, &mut block.pulls, &scales, &mut block.gradient);
-                }
             });
-            for (row, out) in range.clone().zip(gradient[range.start * units..].chunks_exact_mut(units)) {
-                for (out, lane) in out.iter_mut().zip(&block.gradient) {
-                    *out = lane[row - range.start];
-                }
-            }
+            dispatch(PullBack { head: self, block: &mut block });
+            vectorise!(block.store_gradient(gradient));
         }
     }
 
     /// The loss of the rows in `block` under some of the trees, and its gradient in `block.gradient`, both times `scale` and
     /// averaged over those trees.
-    #[inline(always)]
     pub fn learn_block(&self, block: &mut Block<T>, trees: Range<usize>, scale: f64) -> f64 {
-        let scale = scale / trees.len() as f64;
-        block.gradient.as_flattened_mut().fill(T::ZERO);
-        let mut loss = 0.0;
-        for tree in trees {
-            loss += block.learn(self.units_of(tree), self.leaves_of(tree), T::of(scale));
-        }
-        loss * scale
+        dispatch(Learn { head: self, block, trees, scale })
     }
 
     /// Iterates the leaf update (Eqn. 12) with the activations held fixed; every tree moves on its own.
@@ -321,11 +308,11 @@ impl<T: Number> Head<T> {
             let start = task.start + chunk.start;
             let activations = source.activations(start..task.start + chunk.end, &mut scratch);
             for rows in chunks(chunk.len(), ROWS) {
-                vectorise(|| {
+                vectorise!({
                     block.load_activations(activations, rows.start, rows.len());
                     block.load_examples(examples, start + rows.start, rows.len());
                     weigh(&mut block);
-                });
+                },);
                 visit(&mut block);
             }
         }
@@ -345,7 +332,7 @@ impl<T: Number> Head<T> {
             self.for_each_block(source, examples, task, |block| {
                 targets.extend_from_slice(&block.targets);
                 for (tree, shares) in shares.iter_mut().enumerate() {
-                    vectorise(|| route(&block.splits, self.units_of(tree), &mut block.shares));
+                    vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares),);
                     shares.extend_from_slice(&block.shares);
                 }
             });
@@ -363,16 +350,13 @@ impl<T: Number> Head<T> {
             .collect();
         threads.map(jobs, |(tree, task)| {
             let mut statistics = vec![T::ZERO; leaves * labels];
-            let mut output = vec![[T::ZERO; ROWS]; labels];
-            let own = self.leaves_of(tree);
-            vectorise(|| {
-                for (shares, targets) in
-                    task.shares[tree].chunks_exact(leaves).zip(task.targets.chunks_exact(labels))
-                {
-                    mix(shares, own, &mut output);
-                    divide(targets, &mut output);
-                    add_statistics(shares, &output, &mut statistics);
-                }
+            dispatch(Statistics {
+                leaves: self.leaves_of(tree),
+                shares: &task.shares[tree],
+                targets: &task.targets,
+                ratios: &mut vec![[T::ZERO; ROWS]; TOGETHER * labels],
+                labels,
+                statistics: &mut statistics,
             });
             statistics
         })
@@ -390,14 +374,17 @@ impl<T: Number> Head<T> {
         let mut tasks: Vec<Vec<Vec<T>>> = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
             let mut statistics = vec![vec![T::ZERO; size]; self.shape.trees];
             self.for_each_block(source, examples, task, |block| {
-                vectorise(|| {
-                    for (tree, statistics) in statistics.iter_mut().enumerate() {
-                        route(&block.splits, self.units_of(tree), &mut block.shares);
-                        mix(&block.shares, self.leaves_of(tree), &mut block.output);
-                        divide(&block.targets, &mut block.output);
-                        add_statistics(&block.shares, &block.output, statistics);
-                    }
-                });
+                for (tree, statistics) in statistics.iter_mut().enumerate() {
+                    vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares));
+                    dispatch(Statistics {
+                        leaves: self.leaves_of(tree),
+                        shares: &block.shares,
+                        targets: &block.targets,
+                        ratios: &mut block.output,
+                        labels: self.shape.labels,
+                        statistics,
+                    });
+                }
             });
             statistics
         });
@@ -405,6 +392,122 @@ impl<T: Number> Head<T> {
         (0..self.shape.trees * count)
             .map(|index| std::mem::take(&mut tasks[index % count][index / count]))
             .collect()
+    }
+}
+
+/// The mean output of all trees for the rows of a block.
+struct Predict<'a, T> {
+    head: &'a Head<T>,
+    block: &'a mut Block<T>,
+    out: &'a mut [T],
+}
+
+impl<T: Number> WithSimd for Predict<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Predict { head, block, out } = self;
+        let mean = T::of(1.0 / head.shape.trees as f64);
+        block.targets.as_flattened_mut().fill(T::ZERO);
+        for tree in 0..head.shape.trees {
+            route(&block.splits, head.units_of(tree), &mut block.shares);
+            mix(simd, &block.shares, head.leaves_of(tree), &mut block.output);
+            for (sum, g) in block.targets.as_flattened_mut().iter_mut().zip(block.output.as_flattened()) {
+                *sum += *g * mean;
+            }
+        }
+        for (row, out) in out.chunks_exact_mut(head.shape.labels).enumerate() {
+            for (label, out) in out.iter_mut().enumerate() {
+                *out = block.targets[label][row];
+            }
+        }
+    }
+}
+
+/// Forward and backward for the rows of a block.
+struct Learn<'a, T> {
+    head: &'a Head<T>,
+    block: &'a mut Block<T>,
+    trees: Range<usize>,
+    scale: f64,
+}
+
+impl<T: Number> WithSimd for Learn<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let scale = self.scale / self.trees.len() as f64;
+        self.block.gradient.as_flattened_mut().fill(T::ZERO);
+        let mut loss = 0.0;
+        for tree in self.trees {
+            let (units, leaves) = (self.head.units_of(tree), self.head.leaves_of(tree));
+            loss += self.block.learn(simd, units, leaves, T::of(scale));
+        }
+        loss * scale
+    }
+}
+
+/// The gradient of the predictions for the rows of a block, whose targets are what stands above them.
+struct PullBack<'a, T> {
+    head: &'a Head<T>,
+    block: &'a mut Block<T>,
+}
+
+impl<T: Number> WithSimd for PullBack<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let PullBack { head, block } = self;
+        // The pulls of a loss fall with the output, those of the output itself rise.
+        let scales = [T::of(-1.0 / head.shape.trees as f64); ROWS];
+        block.gradient.as_flattened_mut().fill(T::ZERO);
+        for tree in 0..head.shape.trees {
+            let (units, leaves) = (head.units_of(tree), head.leaves_of(tree));
+            route(&block.splits, units, &mut block.shares);
+            pull(simd, &block.shares, leaves, &block.targets, &mut block.pulls);
+            backward(&block.splits, units, &mut block.pulls, &scales, &mut block.gradient);
+        }
+    }
+}
+
+/// Blocks whose statistics are summed in registers before they are added up.
+const TOGETHER: usize = 4;
+
+/// Adds the statistics of one tree over some blocks.
+struct Statistics<'a, T> {
+    /// `[leaves, labels]`.
+    leaves: &'a [T],
+    /// `[blocks, leaves]` lanes.
+    shares: &'a [Lane<T>],
+    /// `[blocks, labels]` lanes.
+    targets: &'a [Lane<T>],
+    /// `[up to TOGETHER blocks, labels]` lanes, to work in.
+    ratios: &'a mut [Lane<T>],
+    labels: usize,
+    /// `[leaves, labels]`, added to.
+    statistics: &'a mut [T],
+}
+
+impl<T: Number> WithSimd for Statistics<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let labels = self.labels;
+        let leaves = self.leaves.len() / labels;
+        let groups = self.shares.chunks(TOGETHER * leaves).zip(self.targets.chunks(TOGETHER * labels));
+        for (shares, targets) in groups {
+            let ratios = &mut self.ratios[..targets.len()];
+            let blocks = shares.chunks_exact(leaves).zip(targets.chunks_exact(labels));
+            for ((shares, targets), ratios) in blocks.zip(ratios.chunks_exact_mut(labels)) {
+                mix(simd, shares, self.leaves, ratios);
+                divide(targets, ratios);
+            }
+            add_statistics(simd, shares, ratios, labels, self.statistics);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! them, so that each inner loop runs over a fixed number of neighbours without a branch and the compiler can vectorise it.
 
 use ldlf_core::product::Real;
+use ldlf_core::simd::{Simd, bytemuck};
 
 /// Rows in a block: with 64 leaves the routing of a tree then fills 16 KiB and stays in the nearest cache.
 pub const ROWS: usize = 64;
@@ -12,7 +13,22 @@ pub const ROWS: usize = 64;
 pub type Lane<T> = [T; ROWS];
 
 /// A number with the elementary functions of the kernels: without branches for `f32`, exact to the last digits for `f64`.
-pub trait Number: Real {
+pub trait Number: Real + bytemuck::Pod {
+    /// As many numbers as a register of the processor holds.
+    type Vector<S: Simd>: Copy + bytemuck::Pod;
+    /// The same number in all places.
+    fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
+    /// `a b`.
+    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a b + c`, fused where the processor can.
+    fn mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// The sum of the places.
+    fn sum<S: Simd>(simd: S, x: Self::Vector<S>) -> Self;
     /// What an output is divided by at least: small enough that the leaf update keeps its promise, large enough that `1 / FLOOR`
     /// is finite.
     const FLOOR: Self;
@@ -25,6 +41,28 @@ pub trait Number: Real {
 }
 
 impl Number for f64 {
+    type Vector<S: Simd> = S::f64s;
+
+    #[inline(always)]
+    fn splat<S: Simd>(simd: S, x: Self) -> S::f64s {
+        simd.splat_f64s(x)
+    }
+
+    #[inline(always)]
+    fn times<S: Simd>(simd: S, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.mul_f64s(a, b)
+    }
+
+    #[inline(always)]
+    fn mul_add<S: Simd>(simd: S, a: S::f64s, b: S::f64s, c: S::f64s) -> S::f64s {
+        simd.mul_add_e_f64s(a, b, c)
+    }
+
+    #[inline(always)]
+    fn sum<S: Simd>(simd: S, x: S::f64s) -> Self {
+        simd.reduce_sum_f64s(x)
+    }
+
     const FLOOR: Self = 1e-290;
 
     #[inline(always)]
@@ -44,6 +82,28 @@ impl Number for f64 {
 }
 
 impl Number for f32 {
+    type Vector<S: Simd> = S::f32s;
+
+    #[inline(always)]
+    fn splat<S: Simd>(simd: S, x: Self) -> S::f32s {
+        simd.splat_f32s(x)
+    }
+
+    #[inline(always)]
+    fn times<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> S::f32s {
+        simd.mul_f32s(a, b)
+    }
+
+    #[inline(always)]
+    fn mul_add<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+        simd.mul_add_e_f32s(a, b, c)
+    }
+
+    #[inline(always)]
+    fn sum<S: Simd>(simd: S, x: S::f32s) -> Self {
+        simd.reduce_sum_f32s(x)
+    }
+
     const FLOOR: Self = 1e-30;
 
     /// Range reduction to `[-ln 2 / 2, ln 2 / 2]`, a polynomial of degree 6, scaling by bits; inputs are held within
@@ -94,6 +154,25 @@ impl Number for f32 {
     fn square_root(self) -> Self {
         self.sqrt()
     }
+}
+
+/// A lane as vectors.
+#[inline(always)]
+pub fn vectors<S: Simd, T: Number>(lane: &Lane<T>) -> &[T::Vector<S>] {
+    bytemuck::cast_slice(lane.as_slice())
+}
+
+/// A lane as vectors, to write to.
+#[inline(always)]
+pub fn vectors_mut<S: Simd, T: Number>(lane: &mut Lane<T>) -> &mut [T::Vector<S>] {
+    bytemuck::cast_slice_mut(lane.as_mut_slice())
+}
+
+/// Cuts `0..count` into as few ranges of at most `most` as it takes, of nearly equal length.
+#[inline(always)]
+pub fn even_ranges(count: usize, most: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let parts = count.div_ceil(most);
+    (0..parts).map(move |part| part * count / parts..(part + 1) * count / parts)
 }
 
 /// Replaces every number by `1 / (1 + exp(-x))`.

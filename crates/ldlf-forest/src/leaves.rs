@@ -1,8 +1,9 @@
 //! The leaf update by variational bounding (Eqn. 12): step-size free, and it never raises the loss.
 
+use ldlf_core::simd::Simd;
 use ldlf_core::{Error, Result};
 
-use crate::kernel::{Lane, Number, ROWS};
+use crate::kernel::{Lane, Number, even_ranges, vectors};
 
 /// A pull of every leaf towards one distribution, as if `strength` rows of that distribution had reached it.
 ///
@@ -15,58 +16,78 @@ pub struct LeafPrior {
     pub base: Vec<f64>,
 }
 
-/// Adds a block's part of the statistics `sum_i w_i p_l(x_i) d_ic / g_c(x_i)`.
+/// Labels whose sums are held at once, for two leaves: twelve registers of the sixteen.
+const LABELS: usize = 6;
+
+/// Adds some blocks' part of the statistics `sum_i w_i p_l(x_i) d_ic / g_c(x_i)`.
 ///
 /// # Shapes
-/// - `shares`: `[leaves]` lanes; `ratios`: `[labels]` lanes, `w d / g`; `statistics`: `[leaves, labels]`, added to
+/// - `shares`: `[blocks, leaves]` lanes; `ratios`: `[blocks, labels]` lanes, `w d / g`; `statistics`: `[leaves, labels]`, added to
 #[inline(always)]
-pub fn add_statistics<T: Number>(shares: &[Lane<T>], ratios: &[Lane<T>], statistics: &mut [T]) {
-    let labels = ratios.len();
-    let mut label = 0;
-    while label < labels {
-        let n = (labels - label).min(2);
-        for (leaf, share) in shares.chunks(4).enumerate() {
-            match (share.len(), n) {
-                (4, 2) => dot::<T, 4, 2>(share, &ratios[label..], leaf * 4, label, labels, statistics),
-                (4, _) => dot::<T, 4, 1>(share, &ratios[label..], leaf * 4, label, labels, statistics),
-                (2, 2) => dot::<T, 2, 2>(share, &ratios[label..], leaf * 4, label, labels, statistics),
-                (2, _) => dot::<T, 2, 1>(share, &ratios[label..], leaf * 4, label, labels, statistics),
-                (_, 2) => dot::<T, 1, 2>(share, &ratios[label..], leaf * 4, label, labels, statistics),
-                _ => dot::<T, 1, 1>(share, &ratios[label..], leaf * 4, label, labels, statistics),
-            }
-        }
-        label += n;
-    }
-}
-
-/// `L x C` dot products over the rows of a block, in eight partial sums each.
-#[inline(always)]
-fn dot<T: Number, const L: usize, const C: usize>(
+pub fn add_statistics<S: Simd, T: Number>(
+    simd: S,
     shares: &[Lane<T>],
     ratios: &[Lane<T>],
-    first_leaf: usize,
-    first_label: usize,
     labels: usize,
     statistics: &mut [T],
 ) {
-    let mut sums = [[[T::ZERO; 8]; C]; L];
-    for part in (0..ROWS).step_by(8) {
-        for l in 0..L {
-            let share: &[T; 8] = shares[l][part..part + 8].try_into().expect("eight rows lie within a lane");
-            for c in 0..C {
-                let ratio: &[T; 8] =
-                    ratios[c][part..part + 8].try_into().expect("eight rows lie within a lane");
-                for row in 0..8 {
-                    sums[l][c][row] += share[row] * ratio[row];
+    let leaves = statistics.len() / labels;
+    for range in even_ranges(labels, LABELS) {
+        let (first, count) = (range.start, range.len());
+        for leaf in (0..leaves).step_by(2) {
+            let at = Place { leaf, leaves, first, labels };
+            if leaves == 1 {
+                (0..count).for_each(|c| {
+                    let at = Place { first: first + c, ..at };
+                    dot::<S, T, 1, 1>(simd, shares, ratios, at, statistics)
+                });
+                continue;
+            }
+            match count {
+                6 => dot::<S, T, 2, 6>(simd, shares, ratios, at, statistics),
+                5 => dot::<S, T, 2, 5>(simd, shares, ratios, at, statistics),
+                4 => dot::<S, T, 2, 4>(simd, shares, ratios, at, statistics),
+                3 => dot::<S, T, 2, 3>(simd, shares, ratios, at, statistics),
+                2 => dot::<S, T, 2, 2>(simd, shares, ratios, at, statistics),
+                _ => dot::<S, T, 2, 1>(simd, shares, ratios, at, statistics),
+            }
+        }
+    }
+}
+
+/// Which entries of the statistics are summed.
+#[derive(Clone, Copy)]
+struct Place {
+    leaf: usize,
+    leaves: usize,
+    first: usize,
+    labels: usize,
+}
+
+/// `L x C` dot products over the rows of all blocks.
+#[inline(always)]
+fn dot<S: Simd, T: Number, const L: usize, const C: usize>(
+    simd: S,
+    shares: &[Lane<T>],
+    ratios: &[Lane<T>],
+    at: Place,
+    statistics: &mut [T],
+) {
+    let mut sums = [[T::splat(simd, T::ZERO); C]; L];
+    for (shares, ratios) in shares.chunks_exact(at.leaves).zip(ratios.chunks_exact(at.labels)) {
+        let shares: [_; L] = std::array::from_fn(|l| vectors::<S, T>(&shares[at.leaf + l]));
+        let ratios: [_; C] = std::array::from_fn(|c| vectors::<S, T>(&ratios[at.first + c]));
+        for part in 0..shares[0].len() {
+            for l in 0..L {
+                for c in 0..C {
+                    sums[l][c] = T::mul_add(simd, shares[l][part], ratios[c][part], sums[l][c]);
                 }
             }
         }
     }
     for l in 0..L {
         for c in 0..C {
-            let s = &sums[l][c];
-            statistics[(first_leaf + l) * labels + first_label + c] +=
-                ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+            statistics[(at.leaf + l) * at.labels + at.first + c] += T::sum(simd, sums[l][c]);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! In the order of the paper: the shape of the trees and the unit behind each split ([`tree_shape`]), the way of a row to the
 //! leaves ([`routing`]), what a tree predicts and how far off it is ([`loss`]), the leaf update ([`leaves`]); all of them together
 //! on matrices of activations ([`head`]); the scaled features and the linear map in front of them ([`encoder`], [`linear`]);
-//! Algorithm 1 ([`training`]); the learner ([`shallow`]).
+//! what a training repeats ([`stepper`]); Algorithm 1 ([`training`]); the learner ([`shallow`]); single rows ([`single_row`]).
 
 pub mod block;
 pub mod encoder;
@@ -15,6 +15,8 @@ pub mod linear;
 pub mod loss;
 pub mod routing;
 pub mod shallow;
+pub mod single_row;
+pub mod stepper;
 pub mod training;
 pub mod tree_shape;
 

@@ -1,12 +1,13 @@
 //! The feature function of the shallow model: `f(x) = Theta^T x`, dense or sparse.
 
-use ldlf_core::Threads;
 use ldlf_core::optimise::step::Step;
+use ldlf_core::parallel::chunks;
 use ldlf_core::product::{Into, View, ViewMut, product};
-use ldlf_core::simd::vectorise;
+use ldlf_core::vectorise;
+use ldlf_core::{Csr, Threads};
 use rand::RngExt;
 
-use crate::encoder::Encoded;
+use crate::encoder::EncodedView;
 
 /// The transformation matrix `Theta`, `[inputs, units]`, row after row: the weights of one input are neighbours, which is
 /// what sparse rows need.
@@ -40,6 +41,11 @@ impl LinearMap {
         LinearMap { inputs, units, weights }
     }
 
+    /// The number of units.
+    pub fn units(&self) -> usize {
+        self.units
+    }
+
     /// The weights, `[inputs, units]`.
     pub fn weights(&self) -> &[f32] {
         &self.weights
@@ -54,63 +60,113 @@ impl LinearMap {
     ///
     /// # Shapes
     /// - `encoded`: `[rows, inputs]`; `out`: `[units, rows]`, overwritten
-    pub fn forward(&self, encoded: &Encoded, rows: usize, out: &mut Vec<f32>) {
-        out.resize(self.units * rows, 0.0);
+    pub fn forward(&self, encoded: EncodedView<'_>, out: &mut [f32]) {
         match encoded {
-            Encoded::Dense(x) => product(
-                Into::Fresh,
-                ViewMut::row_major(out, self.units, rows),
-                View::row_major(&self.weights, self.inputs, self.units).transposed(),
-                View::row_major(x, rows, self.inputs).transposed(),
-            ),
-            Encoded::Sparse(x) => vectorise(|| {
-                let mut sums = vec![0.0f32; self.units];
-                for (row, (columns, values)) in x.iter_rows().enumerate() {
-                    sums.fill(0.0);
-                    for (&column, &value) in columns.iter().zip(values) {
-                        let weights =
-                            &self.weights[column as usize * self.units..(column as usize + 1) * self.units];
-                        sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += value * w);
-                    }
-                    sums.iter().enumerate().for_each(|(unit, &sum)| out[unit * rows + row] = sum);
+            EncodedView::Dense(x) => {
+                let rows = x.len() / self.inputs.max(1);
+                product(
+                    Into::Fresh,
+                    ViewMut::row_major(out, self.units, rows),
+                    View::row_major(&self.weights, self.inputs, self.units).transposed(),
+                    View::row_major(x, rows, self.inputs).transposed(),
+                );
+            }
+            EncodedView::Sparse(x) => vectorise!(self.forward_sparse(x, out),),
+        }
+    }
+
+    /// Strip by strip, so that the weights in use stay in the second cache while the rows pass, and sums in registers.
+    #[inline(always)]
+    fn forward_sparse(&self, x: &Csr, out: &mut [f32]) {
+        let (units, rows) = (self.units, x.rows());
+        let mut first = 0;
+        while first < units {
+            let strip = STRIP.min(units - first);
+            for (row, (columns, values)) in x.iter_rows().enumerate() {
+                let mut sums = [0.0f32; STRIP];
+                for (&column, &value) in columns.iter().zip(values) {
+                    let start = column as usize * units + first;
+                    add_scaled(&mut sums, &self.weights[start..start + strip], value);
                 }
-            }),
+                for (unit, &sum) in sums[..strip].iter().enumerate() {
+                    out[(first + unit) * rows + row] = sum;
+                }
+            }
+            first += strip;
+        }
+    }
+
+    /// The activations of a single row, `[units]`, from its inputs that differ from zero.
+    #[inline(always)]
+    pub fn forward_row(&self, inputs: &[(u32, f32)], out: &mut [f32]) {
+        for (index, out) in out.chunks_mut(STRIP).enumerate() {
+            let mut sums = [0.0f32; STRIP];
+            for &(input, value) in inputs {
+                let start = input as usize * self.units + index * STRIP;
+                add_scaled(&mut sums, &self.weights[start..start + out.len()], value);
+            }
+            out.copy_from_slice(&sums[..out.len()]);
         }
     }
 }
 
-/// What the optimiser keeps for each weight, and the gradient's place.
+/// Units that the sparse product takes at once: their sums fill eight registers of eight numbers.
+const STRIP: usize = 64;
+
+/// `sums += value * weights`; a full strip has a length known to the compiler.
+#[inline(always)]
+fn add_scaled(sums: &mut [f32; STRIP], weights: &[f32], value: f32) {
+    match <&[f32; STRIP]>::try_from(weights) {
+        Ok(weights) => (0..STRIP).for_each(|unit| sums[unit] += value * weights[unit]),
+        Err(_) => sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += value * w),
+    }
+}
+
+/// What the optimiser keeps for each weight.
+///
+/// With sparse rows a step touches only the inputs that the mini-batch holds. What it does to the others (decay, momentum)
+/// depends on nothing but themselves, so it is owed: each input replays the steps it missed, with the same operations in
+/// the same order, before it is next needed. [`OptimiserState::settle`] pays all debts.
+#[derive(Clone)]
 pub struct OptimiserState {
     /// First moments, or the momentum.
     pub first: Vec<f32>,
     /// Second moments.
     pub second: Vec<f32>,
+    /// Room for the gradient of dense rows, `[inputs, units]`.
     gradient: Vec<f32>,
-    by_input: ByInput,
+    shards: Vec<Shard>,
+    /// The steps since all debts were paid.
+    pending: Vec<Step>,
 }
 
-/// A mini-batch's sparse entries ordered by input, with the batch's row number of each.
-#[derive(Default)]
-struct ByInput {
-    starts: Vec<u32>,
-    entries: Vec<(u32, f32)>,
+/// What one task keeps of its inputs.
+#[derive(Clone)]
+struct Shard {
+    /// By input: how many of the pending steps it has taken.
+    taken: Vec<usize>,
+    /// Room for the gradient of one input, `[units]`.
+    gradient: Vec<f32>,
 }
 
-/// Encoded rows and the gradient of the loss with respect to their activations.
-pub struct Part<'a> {
-    /// `[rows, inputs]`.
-    pub encoded: &'a Encoded,
-    /// For dense rows `[units, rows]`, for sparse rows `[rows, units]`.
-    pub gradient: &'a [f32],
-    /// The number of rows.
-    pub rows: usize,
-}
+/// Debts are paid after so many steps at the latest: the list of steps stays short.
+const LONGEST_DEBT: usize = 64;
 
 impl OptimiserState {
     /// Zeros for a map of this size.
     pub fn new(map: &LinearMap) -> Self {
         let zeros = || vec![0.0; map.weights.len()];
-        OptimiserState { first: zeros(), second: zeros(), gradient: zeros(), by_input: ByInput::default() }
+        let shard = |range: std::ops::Range<usize>| Shard {
+            taken: vec![0; range.len()],
+            gradient: vec![0.0; map.units],
+        };
+        OptimiserState {
+            first: zeros(),
+            second: zeros(),
+            gradient: Vec::new(),
+            shards: chunks(map.inputs, Self::shard(map.inputs)).map(shard).collect(),
+            pending: Vec::with_capacity(LONGEST_DEBT),
+        }
     }
 
     /// Inputs that one task updates.
@@ -118,149 +174,250 @@ impl OptimiserState {
         inputs.div_ceil(8).next_multiple_of(16).clamp(32, 512)
     }
 
-    /// Computes the gradient with respect to the weights, `sum_parts X^T G`, and takes one step. The last input is a bias
-    /// when `bias` says so and does not decay.
+    /// Computes the gradient with respect to the weights, `X^T G`, and takes one step. The last input is a bias when `bias`
+    /// says so and does not decay.
     ///
-    /// Every task owns some inputs and adds up the parts in their order: nothing depends on the number of threads.
-    pub fn step(
+    /// Every task owns some inputs and sees all rows: nothing depends on the number of threads.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`, a whole mini-batch; `gradient`: `[rows, units]`, with respect to the activations
+    pub fn step_dense(
         &mut self,
         map: &mut LinearMap,
-        parts: &[Part<'_>],
+        x: &[f32],
+        gradient: &[f32],
         step: &Step,
         bias: bool,
         threads: &Threads,
     ) {
         let (inputs, units) = (map.inputs, map.units);
-        let sparse = parts.iter().any(|part| matches!(part.encoded, Encoded::Sparse(_)));
-        if sparse {
-            self.by_input.fill(parts, inputs);
-        }
-        let by_input = &self.by_input;
+        let rows = gradient.len() / units;
         let shard = Self::shard(inputs);
+        self.gradient.resize(inputs * units, 0.0);
         let slices =
             [&mut map.weights[..], &mut self.first[..], &mut self.second[..], &mut self.gradient[..]];
-        threads.for_each_chunk(slices, shard * units, |task, [weights, first, second, gradient]| {
+        threads.for_each_chunk(slices, shard * units, |task, [weights, first, second, sums]| {
             let start = task * shard;
             let count = weights.len() / units;
-            if sparse {
-                vectorise(|| by_input.gradient(start, parts, units, gradient));
-            } else {
-                for (index, part) in parts.iter().enumerate() {
-                    let Encoded::Dense(x) = part.encoded else { unreachable!("all parts are of one kind") };
-                    product(
-                        if index == 0 { Into::Fresh } else { Into::Sum },
-                        ViewMut::row_major(gradient, count, units),
-                        View::strided(&x[start..], count, part.rows, 1, inputs),
-                        View::row_major(part.gradient, units, part.rows).transposed(),
-                    );
-                }
-            }
+            product(
+                Into::Fresh,
+                ViewMut::row_major(sums, count, units),
+                View::strided(&x[start..], count, rows, 1, inputs),
+                View::row_major(gradient, rows, units),
+            );
             let decaying = if bias && start + count == inputs { (count - 1) * units } else { count * units };
             let (w, w_bias) = weights.split_at_mut(decaying);
             let (m, m_bias) = first.split_at_mut(decaying);
             let (v, v_bias) = second.split_at_mut(decaying);
-            let (g, g_bias) = gradient.split_at(decaying);
-            vectorise(|| step.apply(w, g, m, v));
-            vectorise(|| step.without_decay().apply(w_bias, g_bias, m_bias, v_bias));
+            let (g, g_bias) = sums.split_at(decaying);
+            vectorise!(step.apply(w, g, m, v),);
+            vectorise!(step.without_decay().apply(w_bias, g_bias, m_bias, v_bias),);
         });
+    }
+
+    /// As [`OptimiserState::step_dense`] for sparse rows, which come in parts, one after the other.
+    pub fn step_sparse<'a>(
+        &mut self,
+        map: &mut LinearMap,
+        parts: impl Iterator<Item = &'a ByInput> + Clone + Sync,
+        gradient: &[f32],
+        step: &Step,
+        bias: bool,
+        threads: &Threads,
+    ) {
+        let units = map.units;
+        if self.pending.len() == LONGEST_DEBT {
+            self.settle(map, bias, threads);
+        }
+        self.pending.push(*step);
+        let (missed, now) = (&self.pending[..self.pending.len() - 1], self.pending.len());
+        let undecayed = if bias { map.inputs - 1 } else { map.inputs };
+        let shard = Self::shard(map.inputs);
+        let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..]];
+        let slices = slices.map(|slice| (slice, shard * units));
+        threads.for_each_part(&mut self.shards, slices, |index, own, [weights, first, second]| {
+            vectorise!({
+                let rows = weights.chunks_exact_mut(units).zip(first.chunks_exact_mut(units));
+                let rows = rows.zip(second.chunks_exact_mut(units)).zip(&mut own.taken);
+                for (input, (((w, m), v), taken)) in (index * shard..).zip(rows) {
+                    if parts.clone().all(|part| part.of(input).is_empty()) {
+                        continue;
+                    }
+                    own.gradient.fill(0.0);
+                    let mut rows_before = 0;
+                    for part in parts.clone() {
+                        for &(row, value) in part.of(input) {
+                            let start = (rows_before + row as usize) * units;
+                            let source = &gradient[start..start + units];
+                            own.gradient.iter_mut().zip(source).for_each(|(g, s)| *g += value * s);
+                        }
+                        rows_before += part.rows;
+                    }
+                    if input < undecayed {
+                        Step::replay(&missed[*taken..], w, m, v);
+                        step.apply(w, &own.gradient, m, v);
+                    } else {
+                        // Every row holds the bias: it never misses a step.
+                        step.without_decay().apply(w, &own.gradient, m, v);
+                    }
+                    *taken = now;
+                }
+            },);
+        });
+    }
+
+    /// Lets every input take the steps it has missed.
+    pub fn settle(&mut self, map: &mut LinearMap, bias: bool, threads: &Threads) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let units = map.units;
+        let undecayed = if bias { map.inputs - 1 } else { map.inputs };
+        let shard = Self::shard(map.inputs);
+        let pending = &self.pending[..];
+        let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..]];
+        let slices = slices.map(|slice| (slice, shard * units));
+        threads.for_each_part(&mut self.shards, slices, |index, own, [weights, first, second]| {
+            vectorise!({
+                let rows = weights.chunks_exact_mut(units).zip(first.chunks_exact_mut(units));
+                let rows = rows.zip(second.chunks_exact_mut(units)).zip(&mut own.taken);
+                for (input, (((w, m), v), taken)) in (index * shard..).zip(rows) {
+                    if input < undecayed {
+                        Step::replay(&pending[*taken..], w, m, v);
+                    }
+                    *taken = 0;
+                }
+            },);
+        });
+        self.pending.clear();
+    }
+
+    /// Whether inputs owe steps.
+    pub fn is_settled(&self) -> bool {
+        self.pending.is_empty()
     }
 }
 
+/// Sparse rows ordered by input, with the row of each entry: what the product with the transposed rows needs.
+#[derive(Clone, Default)]
+pub struct ByInput {
+    starts: Vec<u32>,
+    entries: Vec<(u32, f32)>,
+    rows: usize,
+}
+
 impl ByInput {
-    /// Orders the entries of all parts by input (a counting sort; rows keep their order).
-    fn fill(&mut self, parts: &[Part<'_>], inputs: usize) {
-        let sparse = || {
-            parts.iter().map(|part| match part.encoded {
-                Encoded::Sparse(x) => x,
-                Encoded::Dense(_) => unreachable!("all parts are of one kind"),
-            })
-        };
+    /// Orders the entries by input (a counting sort; rows keep their order).
+    pub fn fill(&mut self, x: &Csr) {
+        self.rows = x.rows();
         self.starts.clear();
-        self.starts.resize(inputs + 2, 0);
+        self.starts.resize(x.cols() + 2, 0);
         // Counted two places on, so that filling below leaves each start in its own place.
-        for x in sparse() {
-            x.parts().1.iter().for_each(|&column| self.starts[column as usize + 2] += 1);
-        }
+        x.parts().1.iter().for_each(|&column| self.starts[column as usize + 2] += 1);
         for input in 2..self.starts.len() {
             self.starts[input] += self.starts[input - 1];
         }
-        self.entries.resize(sparse().map(|x| x.stored()).sum(), (0, 0.0));
-        let mut row = 0;
-        for x in sparse() {
-            for (columns, values) in x.iter_rows() {
-                for (&column, &value) in columns.iter().zip(values) {
-                    let place = &mut self.starts[column as usize + 1];
-                    self.entries[*place as usize] = (row, value);
-                    *place += 1;
-                }
-                row += 1;
+        self.entries.resize(x.stored(), (0, 0.0));
+        for (row, (columns, values)) in x.iter_rows().enumerate() {
+            for (&column, &value) in columns.iter().zip(values) {
+                let place = &mut self.starts[column as usize + 1];
+                self.entries[*place as usize] = (row as u32, value);
+                *place += 1;
             }
         }
     }
 
-    /// `X^T G` for the inputs from `start` on, as many as `gradient` has rows.
     #[inline(always)]
-    fn gradient(&self, start: usize, parts: &[Part<'_>], units: usize, gradient: &mut [f32]) {
-        let per_part = parts.first().map_or(1, |part| part.rows.max(1));
-        for (input, gradient) in (start..).zip(gradient.chunks_exact_mut(units)) {
-            gradient.fill(0.0);
-            for &(row, value) in &self.entries[self.starts[input] as usize..self.starts[input + 1] as usize] {
-                let (part, row) = (row as usize / per_part, row as usize % per_part);
-                let source = &parts[part].gradient[row * units..(row + 1) * units];
-                gradient.iter_mut().zip(source).for_each(|(g, s)| *g += value * s);
-            }
-        }
+    fn of(&self, input: usize) -> &[(u32, f32)] {
+        &self.entries[self.starts[input] as usize..self.starts[input + 1] as usize]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ldlf_core::Seed;
     use ldlf_core::optimise::step::Optimiser;
-    use ldlf_core::{Csr, Seed};
 
-    fn sparse_and_dense() -> (Encoded, Encoded) {
+    fn sparse_and_dense() -> (Csr, Vec<f32>) {
         let mut sparse = Csr::with_columns(4);
         sparse.push_row([(0, 1.0), (3, 1.0)]);
         sparse.push_row([(1, 2.0), (2, -1.0), (3, 1.0)]);
         sparse.push_row([(3, 1.0)]);
-        let dense = vec![1.0, 0.0, 0.0, 1.0, 0.0, 2.0, -1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-        (Encoded::Sparse(sparse), Encoded::Dense(dense))
+        (sparse, vec![1.0, 0.0, 0.0, 1.0, 0.0, 2.0, -1.0, 1.0, 0.0, 0.0, 0.0, 1.0])
+    }
+
+    fn by_input(x: &Csr) -> ByInput {
+        let mut by_input = ByInput::default();
+        by_input.fill(x);
+        by_input
     }
 
     #[test]
     fn sparse_and_dense_rows_give_the_same_activations() {
-        let map = LinearMap::new(3, true, 5, Seed::new(0));
-        let (sparse, dense) = sparse_and_dense();
-        let (mut a, mut b) = (Vec::new(), Vec::new());
-        map.forward(&sparse, 3, &mut a);
-        map.forward(&dense, 3, &mut b);
-        for (x, y) in a.iter().zip(&b) {
-            assert!((x - y).abs() < 1e-6, "{x} {y}");
+        for units in [5, 64, 150] {
+            let map = LinearMap::new(3, true, units, Seed::new(0));
+            let (sparse, dense) = sparse_and_dense();
+            let (mut a, mut b) = (vec![0.0; 3 * units], vec![0.0; 3 * units]);
+            map.forward(EncodedView::Sparse(&sparse), &mut a);
+            map.forward(EncodedView::Dense(&dense), &mut b);
+            for (x, y) in a.iter().zip(&b) {
+                assert!((x - y).abs() < 1e-6, "{x} {y}");
+            }
         }
     }
 
     #[test]
     fn sparse_and_dense_steps_agree_and_follow_the_formula() {
         let (sparse, dense) = sparse_and_dense();
-        let unit_major = [0.1f32, 0.2, 0.3, -0.4, 0.5, 0.6];
-        let row_major = [0.1f32, -0.4, 0.2, 0.5, 0.3, 0.6];
+        let gradient = [0.1f32, -0.4, 0.2, 0.5, 0.3, 0.6];
         let step = Step::new(Optimiser::Sgd, 0, 0.5, 0.0, 0.1);
-        let moved = |encoded: &Encoded, gradient: &[f32]| {
-            let mut map = LinearMap::from_weights(4, 2, vec![1.0; 8]);
-            let mut state = OptimiserState::new(&map);
-            state.step(&mut map, &[Part { encoded, gradient, rows: 3 }], &step, true, &Threads::one());
-            map.weights
-        };
-        let (a, b) = (moved(&sparse, &row_major), moved(&dense, &unit_major));
+        let start = LinearMap::from_weights(4, 2, vec![1.0; 8]);
+        let (mut a, mut b) = (start.clone(), start.clone());
+        let by_input = by_input(&sparse);
+        let mut state = OptimiserState::new(&start);
+        state.step_sparse(&mut a, std::iter::once(&by_input), &gradient, &step, true, &Threads::one());
+        OptimiserState::new(&start).step_dense(&mut b, &dense, &gradient, &step, true, &Threads::one());
         // Input 1 stands only in the second row, with 2: w - 0.5 (2 g + 0.1 w).
         let expected = [1.0 - 0.5 * (2.0 * 0.2 + 0.1), 1.0 - 0.5 * (2.0 * 0.5 + 0.1)];
         // The bias sees every row and does not decay.
         let bias = [1.0 - 0.5 * 0.6, 1.0 - 0.5 * 0.7];
-        for found in [&a, &b] {
+        for found in [a.weights, b.weights] {
             for (f, e) in found[2..4].iter().chain(&found[6..]).zip(expected.iter().chain(&bias)) {
                 assert!((f - e).abs() < 1e-6, "{found:?}");
             }
+        }
+    }
+
+    /// Rows that hold few of 40 inputs, and the bias.
+    fn a_mini_batch(number: usize) -> Csr {
+        let mut x = Csr::with_columns(41);
+        for row in 0..3 {
+            let input = (7 * number + 13 * row) % 40;
+            x.push_row([(input as u32, 1.0 + row as f32), (40, 1.0)]);
+        }
+        x
+    }
+
+    #[test]
+    fn steps_that_are_owed_and_paid_later_leave_the_same_bits_as_steps_taken_at_once() {
+        for optimiser in [Optimiser::Sgd, Optimiser::Adam, Optimiser::AdamW] {
+            let start = LinearMap::new(40, true, 5, Seed::new(1));
+            let (mut late, mut at_once) = (start.clone(), start.clone());
+            let (mut debts, mut none) = (OptimiserState::new(&start), OptimiserState::new(&start));
+            for number in 0..150 {
+                let step = Step::new(optimiser, number, 0.01 / (1.0 + number as f64), 0.9, 0.1);
+                let gradient: Vec<f32> = (0..15).map(|i| ((i + number) as f32).sin()).collect();
+                let x = by_input(&a_mini_batch(number));
+                let threads = Threads::one();
+                debts.step_sparse(&mut late, std::iter::once(&x), &gradient, &step, true, &threads);
+                none.step_sparse(&mut at_once, std::iter::once(&x), &gradient, &step, true, &threads);
+                none.settle(&mut at_once, true, &threads);
+            }
+            assert!(!debts.is_settled() && late != at_once);
+            debts.settle(&mut late, true, &Threads::new(2).unwrap());
+            assert_eq!(late, at_once);
+            assert_eq!((debts.first, debts.second), (none.first, none.second));
         }
     }
 }

@@ -1,53 +1,56 @@
 //! What a tree predicts (Eqn. 2), how far that is from the targets (Eqn. 3), and how each leaf pulls on it.
 
-use crate::kernel::{Lane, Number, ROWS};
+use ldlf_core::simd::Simd;
 
-/// Rows that are summed in registers at once: two vectors of eight single-precision numbers.
-const STRIP: usize = 16;
+use crate::kernel::{Lane, Number, ROWS, even_ranges, vectors, vectors_mut};
+
+/// Labels whose sums are held at once: twelve registers of the sixteen.
+const LABELS: usize = 6;
 
 /// The output of one tree: `g_c = sum_l p_l q_lc` (Eqn. 2).
 ///
 /// # Shapes
 /// - `shares`: `[leaves]` lanes; `leaves`: `[leaves, labels]`; `output`: `[labels]` lanes, overwritten
 #[inline(always)]
-pub fn mix<T: Number>(shares: &[Lane<T>], leaves: &[T], output: &mut [Lane<T>]) {
+pub fn mix<S: Simd, T: Number>(simd: S, shares: &[Lane<T>], leaves: &[T], output: &mut [Lane<T>]) {
     let labels = output.len();
-    let mut label = 0;
-    // Four labels a pass: each share is loaded once and used four times.
-    while label + 4 <= labels {
-        mix_labels::<T, 4>(shares, leaves, labels, label, output);
-        label += 4;
-    }
-    match labels - label {
-        3 => mix_labels::<T, 3>(shares, leaves, labels, label, output),
-        2 => mix_labels::<T, 2>(shares, leaves, labels, label, output),
-        1 => mix_labels::<T, 1>(shares, leaves, labels, label, output),
-        _ => {}
+    // Several labels a pass: each share is loaded once and used for all of them.
+    for range in even_ranges(labels, LABELS) {
+        let (first, output) = (range.start, &mut output[range]);
+        match output.len() {
+            6 => mix_labels::<S, T, 6>(simd, shares, leaves, labels, first, output),
+            5 => mix_labels::<S, T, 5>(simd, shares, leaves, labels, first, output),
+            4 => mix_labels::<S, T, 4>(simd, shares, leaves, labels, first, output),
+            3 => mix_labels::<S, T, 3>(simd, shares, leaves, labels, first, output),
+            2 => mix_labels::<S, T, 2>(simd, shares, leaves, labels, first, output),
+            _ => mix_labels::<S, T, 1>(simd, shares, leaves, labels, first, output),
+        }
     }
 }
 
 #[inline(always)]
-fn mix_labels<T: Number, const N: usize>(
+fn mix_labels<S: Simd, T: Number, const N: usize>(
+    simd: S,
     shares: &[Lane<T>],
     leaves: &[T],
     labels: usize,
     first: usize,
     output: &mut [Lane<T>],
 ) {
-    for strip in (0..ROWS).step_by(STRIP) {
-        let mut sums = [[T::ZERO; STRIP]; N];
+    let zero = T::splat(simd, T::ZERO);
+    for strip in (0..vectors::<S, T>(&shares[0]).len()).step_by(2) {
+        let mut sums = [[zero; 2]; N];
         for (share, leaf) in shares.iter().zip(leaves.chunks_exact(labels)) {
-            let share: &[T; STRIP] =
-                share[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
+            let share = &vectors::<S, T>(share)[strip..strip + 2];
             let leaf: &[T; N] = leaf[first..first + N].try_into().expect("first + N labels exist");
             for n in 0..N {
-                for row in 0..STRIP {
-                    sums[n][row] += share[row] * leaf[n];
-                }
+                let q = T::splat(simd, leaf[n]);
+                sums[n][0] = T::mul_add(simd, share[0], q, sums[n][0]);
+                sums[n][1] = T::mul_add(simd, share[1], q, sums[n][1]);
             }
         }
         for n in 0..N {
-            output[first + n][strip..strip + STRIP].copy_from_slice(&sums[n]);
+            vectors_mut::<S, T>(&mut output[n])[strip..strip + 2].copy_from_slice(&sums[n]);
         }
     }
 }
@@ -81,43 +84,49 @@ pub fn divide<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
 /// # Shapes
 /// - `shares`: `[leaves]` lanes; `leaves`: `[leaves, labels]`; `ratios`: `[labels]` lanes; `pulls`: `[leaves]` lanes, overwritten
 #[inline(always)]
-pub fn pull<T: Number>(shares: &[Lane<T>], leaves: &[T], ratios: &[Lane<T>], pulls: &mut [Lane<T>]) {
-    let labels = ratios.len();
-    for ((shares, leaves), pulls) in shares.chunks(4).zip(leaves.chunks(4 * labels)).zip(pulls.chunks_mut(4))
-    {
-        match shares.len() {
-            4 => pull_leaves::<T, 4>(shares, leaves, ratios, pulls),
-            2 => pull_leaves::<T, 2>(shares, leaves, ratios, pulls),
-            _ => pull_leaves::<T, 1>(shares, leaves, ratios, pulls),
-        }
-    }
-}
-
-#[inline(always)]
-fn pull_leaves<T: Number, const N: usize>(
+pub fn pull<S: Simd, T: Number>(
+    simd: S,
     shares: &[Lane<T>],
     leaves: &[T],
     ratios: &[Lane<T>],
     pulls: &mut [Lane<T>],
 ) {
     let labels = ratios.len();
-    let shares: &[Lane<T>; N] = shares.try_into().expect("N leaves are given");
-    for strip in (0..ROWS).step_by(STRIP) {
-        let mut sums = [[T::ZERO; STRIP]; N];
+    for ((shares, leaves), pulls) in shares.chunks(4).zip(leaves.chunks(4 * labels)).zip(pulls.chunks_mut(4))
+    {
+        match shares.len() {
+            4 => pull_leaves::<S, T, 4>(simd, shares, leaves, ratios, pulls),
+            2 => pull_leaves::<S, T, 2>(simd, shares, leaves, ratios, pulls),
+            _ => pull_leaves::<S, T, 1>(simd, shares, leaves, ratios, pulls),
+        }
+    }
+}
+
+#[inline(always)]
+fn pull_leaves<S: Simd, T: Number, const N: usize>(
+    simd: S,
+    shares: &[Lane<T>],
+    leaves: &[T],
+    ratios: &[Lane<T>],
+    pulls: &mut [Lane<T>],
+) {
+    let labels = ratios.len();
+    let zero = T::splat(simd, T::ZERO);
+    for strip in (0..vectors::<S, T>(&shares[0]).len()).step_by(2) {
+        let mut sums = [[zero; 2]; N];
         for (label, ratio) in ratios.iter().enumerate() {
-            let ratio: &[T; STRIP] =
-                ratio[strip..strip + STRIP].try_into().expect("a strip lies within a lane");
+            let ratio = &vectors::<S, T>(ratio)[strip..strip + 2];
             for n in 0..N {
-                let q = leaves[n * labels + label];
-                for row in 0..STRIP {
-                    sums[n][row] += ratio[row] * q;
-                }
+                let q = T::splat(simd, leaves[n * labels + label]);
+                sums[n][0] = T::mul_add(simd, ratio[0], q, sums[n][0]);
+                sums[n][1] = T::mul_add(simd, ratio[1], q, sums[n][1]);
             }
         }
         for n in 0..N {
-            for row in 0..STRIP {
-                pulls[n][strip + row] = sums[n][row] * shares[n][strip + row];
-            }
+            let share = &vectors::<S, T>(&shares[n])[strip..strip + 2];
+            let out = &mut vectors_mut::<S, T>(&mut pulls[n])[strip..strip + 2];
+            out[0] = T::times(simd, share[0], sums[n][0]);
+            out[1] = T::times(simd, share[1], sums[n][1]);
         }
     }
 }

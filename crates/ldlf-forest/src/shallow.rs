@@ -1,6 +1,6 @@
 //! `sldlf`: the shallow label distribution learning forest, a linear map under soft trees (Shen et al. 2017).
 
-use ldlf_core::learner::Abilities;
+use ldlf_core::learner::{Abilities, RowPredictor};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::optimise::step::{Optimiser, Schedule, StepLength};
 use ldlf_core::{
@@ -12,7 +12,9 @@ use crate::encoder::{EncodedRows, Encoder, Scaling};
 use crate::head::Head;
 use crate::leaves::check_on_simplex;
 use crate::linear::LinearMap;
-use crate::training::{Ensemble, predict_rows, train};
+use crate::single_row::SingleRow;
+use crate::stepper::predict_rows;
+use crate::training::{Ensemble, train};
 use crate::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 choices! {
@@ -194,6 +196,10 @@ pub(crate) fn predict(
 impl Model for ShallowForest {
     fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
         predict(&self.encoder, &self.map, &self.head, features, threads)
+    }
+
+    fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
+        Some(Box::new(SingleRow::new(self)))
     }
 
     fn store(&self, parts: &mut Parts) {

@@ -8,22 +8,21 @@ use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::optimise::step::Step;
-use ldlf_core::product::View;
 use ldlf_core::random::permutation;
-use ldlf_core::simd::vectorise;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::encoder::{Dropout, Encoded, EncodedRows, Encoder};
-use crate::head::{ActivationSource, Block, Examples, Head, LeafUpdate};
+use crate::encoder::{EncodedRows, Encoder};
+use crate::head::{Head, LeafUpdate};
 use crate::kernel::ROWS;
 use crate::leaves::LeafPrior;
-use crate::linear::{LinearMap, OptimiserState, Part};
+use crate::linear::LinearMap;
 use crate::shallow::{LeafRows, ShallowForest, SldlfParameters};
-use crate::tree_shape::{ForestShape, check_memory};
+use crate::stepper::{DropoutDraw, Stepper, predict_rows};
+use crate::tree_shape::check_memory;
 
 /// How the trees of a forest learn from a mini-batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +44,7 @@ struct Training<'a> {
     seed: Seed,
     total: usize,
     prior: LeafPrior,
-    encoder: Encoder,
-    map: LinearMap,
-    head: Head<f32>,
-    optimiser: OptimiserState,
-    works: Vec<Work>,
+    stepper: Stepper,
     progress: Progress,
     best: Option<(Vec<f32>, Vec<f32>)>,
     fingerprint: OnceCell<String>,
@@ -64,16 +59,6 @@ struct Progress {
     /// Sum and number of the losses since the last leaf update, and the mean before it.
     window: (f64, usize),
     previous: Option<f64>,
-}
-
-/// The buffers of one part of a mini-batch.
-struct Work {
-    encoded: Encoded,
-    activations: Vec<f32>,
-    gradient: Vec<f32>,
-    block: Block<f32>,
-    rows: usize,
-    loss: f64,
 }
 
 /// Trains a forest on `data`.
@@ -114,11 +99,6 @@ impl<'a> Training<'a> {
         let head = Head::new(shape, seed)?;
         let map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
         let mean = data.mean_target_of(rows.iter().copied());
-        let part = (batch / 8).next_multiple_of(ROWS).clamp(ROWS, 8 * ROWS);
-        let works = ldlf_core::parallel::chunks(batch, part)
-            .into_iter()
-            .map(|range| Work::new(&shape, &encoder, data, range.len()))
-            .collect();
         let mut training = Training {
             learner,
             parameters,
@@ -129,11 +109,7 @@ impl<'a> Training<'a> {
             validation,
             seed,
             prior: LeafPrior { strength: parameters.leaf_prior, base: mean },
-            optimiser: OptimiserState::new(&map),
-            encoder,
-            map,
-            head,
-            works,
+            stepper: Stepper::new(encoder, map, head, batch),
             progress: Progress {
                 iteration: 0,
                 patience: Patience::new(parameters.patience),
@@ -154,9 +130,9 @@ impl<'a> Training<'a> {
         self.parameters.batch_size.min(self.rows.len())
     }
 
-    /// The rows of a mini-batch. They follow from the seed and the iteration alone: every epoch has its own random order,
-    /// cut into batches, and the rows left over wait for the next epoch.
-    fn batch(&self, iteration: usize, order: &mut Order) -> Vec<usize> {
+    /// Adds the rows of a mini-batch to `rows`. They follow from the seed and the iteration alone: every epoch has its own
+    /// random order, cut into batches, and the rows left over wait for the next epoch.
+    fn add_batch(&self, iteration: usize, order: &mut Order, rows: &mut Vec<usize>) {
         let size = self.batch_size();
         let per_epoch = (self.rows.len() / size).max(1);
         let epoch = iteration / per_epoch;
@@ -166,14 +142,15 @@ impl<'a> Training<'a> {
             order.epoch = Some(epoch);
         }
         let first = iteration % per_epoch * size;
-        order.places[first..first + size].iter().map(|&place| self.rows[place]).collect()
+        rows.extend(order.places[first..first + size].iter().map(|&place| self.rows[place]));
     }
 
     fn run(&mut self, context: &mut FitContext<'_>) -> Result<StopReason> {
-        let mut order = Order::default();
+        let (mut order, mut batch) = (Order::default(), Vec::new());
         while self.progress.iteration < self.total {
             let iteration = self.progress.iteration;
-            let batch = self.batch(iteration, &mut order);
+            batch.clear();
+            self.add_batch(iteration, &mut order, &mut batch);
             let loss = self.step(iteration, &batch, &context.threads);
             if !loss.is_finite() {
                 return Err(Error::training(format!(
@@ -215,7 +192,10 @@ impl<'a> Training<'a> {
         if !self.validation.is_empty() {
             let kl = self.validate(&context.threads)?;
             match self.progress.patience.measured(iteration, kl) {
-                Verdict::Best => self.best = Some((self.map.weights().to_vec(), self.head.leaves().to_vec())),
+                Verdict::Best => {
+                    let (map, head) = (self.stepper.map(), self.stepper.head());
+                    self.best = Some((map.weights().to_vec(), head.leaves().to_vec()));
+                }
                 Verdict::GoOn => {}
                 Verdict::Stop => verdict = ControlFlow::Break(StopReason::EarlyStopping),
             }
@@ -237,38 +217,17 @@ impl<'a> Training<'a> {
 
     /// One step on one mini-batch; gives its loss.
     fn step(&mut self, iteration: usize, batch: &[usize], threads: &Threads) -> f64 {
-        let trees = self.trees_of(iteration);
-        let examples = examples(self.data, Some(batch));
-        let scale = 1.0 / examples.total_weight().max(f64::MIN_POSITIVE);
-        let (data, map, head, encoder) = (self.data, &self.map, &self.head, &self.encoder);
-        let dropout = self.parameters.dropout_share(data.features.cols()) as f32;
-        let seed = self.seed.named("dropout").numbered(iteration as u64);
-        let size = self.works.first().map_or(1, |work| work.rows);
-        threads.for_each_mut(&mut self.works, |index, work| {
-            let first = index * size;
-            let mut generator = seed.numbered(index as u64).generator();
-            let dropout = (dropout > 0.0).then_some(Dropout { share: dropout, generator: &mut generator });
-            let rows = batch[first..first + work.rows].iter().copied();
-            encoder.encode(&data.features, rows, dropout, &mut work.encoded);
-            map.forward(&work.encoded, work.rows, &mut work.activations);
-            work.learn(head, trees.clone(), &examples, first, scale);
-        });
-        let loss = self.works.iter().map(|work| work.loss).sum();
-        let length = self.parameters.step_length();
         let p = self.parameters;
-        let step =
-            Step::new(p.optimiser, iteration, length.at(iteration, self.total), p.momentum, p.weight_decay);
-        let parts: Vec<Part<'_>> = self
-            .works
-            .iter()
-            .map(|work| Part { encoded: &work.encoded, gradient: &work.gradient, rows: work.rows })
-            .collect();
-        self.optimiser.step(&mut self.map, &parts, &step, self.encoder.bias(), threads);
-        loss
+        let rate = p.step_length().at(iteration, self.total);
+        let step = Step::new(p.optimiser, iteration, rate, p.momentum, p.weight_decay);
+        let share = p.dropout_share(self.data.features.cols()) as f32;
+        let seed = self.seed.named("dropout").numbered(iteration as u64);
+        let dropout = (share > 0.0).then_some(DropoutDraw { share, seed });
+        self.stepper.step(self.data, batch, self.trees_of(iteration), &step, dropout, threads)
     }
 
     fn trees_of(&self, iteration: usize) -> Range<usize> {
-        let trees = self.head.shape().trees;
+        let trees = self.stepper.head().shape().trees;
         match self.ensemble {
             Ensemble::Joint => 0..trees,
             Ensemble::OneTree => {
@@ -284,9 +243,10 @@ impl<'a> Training<'a> {
         let done = self.progress.iteration;
         let last = |count: usize| {
             let mut order = Order::default();
+            let mut rows = Vec::new();
             (done.saturating_sub(count)..done)
-                .flat_map(|iteration| self.batch(iteration, &mut order))
-                .collect()
+                .for_each(|iteration| self.add_batch(iteration, &mut order, &mut rows));
+            rows
         };
         match self.parameters.leaf_rows {
             LeafRows::All => self.rows.clone(),
@@ -297,22 +257,19 @@ impl<'a> Training<'a> {
 
     fn update_leaves(&mut self, threads: &Threads) {
         let rows = self.leaf_rows();
-        let source = LinearActivations {
-            map: &self.map,
-            rows: EncodedRows { encoder: &self.encoder, features: &self.data.features, rows: Some(&rows) },
-        };
         let update = LeafUpdate { iterations: self.parameters.leaf_iterations, prior: self.prior.clone() };
-        self.head.update_leaves(&source, &examples(self.data, Some(&rows)), &update, threads);
+        self.stepper.update_leaves(self.data, &rows, &update, threads);
     }
 
     /// The mean K-L divergence on the validation rows.
     fn validate(&self, threads: &Threads) -> Result<f64> {
         let rows = EncodedRows {
-            encoder: &self.encoder,
+            encoder: self.stepper.encoder(),
             features: &self.data.features,
             rows: Some(&self.validation),
         };
-        let predicted = predict_rows(&self.map, &self.head, &rows, self.validation.len(), threads);
+        let (map, head) = (self.stepper.map(), self.stepper.head());
+        let predicted = predict_rows(&map, head, &rows, self.validation.len(), threads);
         let labels = self.data.labels();
         let (mut sum, mut weight) = (0.0, 0.0);
         for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(labels)) {
@@ -324,18 +281,16 @@ impl<'a> Training<'a> {
     }
 
     fn finish(mut self, stopped: StopReason, threads: &Threads) -> Result<(ShallowForest, Summary)> {
-        let mut best_iteration = None;
-        match self.best.take() {
-            Some((weights, leaves)) => {
-                self.map.weights_mut().copy_from_slice(&weights);
-                self.head.leaves_mut().copy_from_slice(&leaves);
-                best_iteration = Some(self.progress.patience.best_iteration);
-            }
-            // The last steps moved the splits; the leaves follow.
-            None if !self.progress.iteration.is_multiple_of(self.parameters.leaf_every) => {
-                self.update_leaves(threads)
-            }
-            None => {}
+        let best = self.best.take();
+        // The last steps moved the splits; the leaves follow.
+        if best.is_none() && !self.progress.iteration.is_multiple_of(self.parameters.leaf_every) {
+            self.update_leaves(threads);
+        }
+        let best_iteration = best.is_some().then_some(self.progress.patience.best_iteration);
+        let (encoder, mut map, mut head) = self.stepper.into_parts();
+        if let Some((weights, leaves)) = best {
+            map.weights_mut().copy_from_slice(&weights);
+            head.leaves_mut().copy_from_slice(&leaves);
         }
         let summary = Summary {
             iterations: self.progress.iteration,
@@ -344,7 +299,7 @@ impl<'a> Training<'a> {
             loss: self.progress.loss,
             validation_kl: self.progress.patience.best,
         };
-        Ok((ShallowForest { encoder: self.encoder, map: self.map, head: self.head }, summary))
+        Ok((ShallowForest { encoder, map, head }, summary))
     }
 
     fn restore(&mut self, checkpoint: &Parts) -> Result<()> {
@@ -371,15 +326,15 @@ impl<'a> Training<'a> {
                 "the checkpoint was made on other data; resume it on the data it was started on",
             ));
         }
-        let inputs = self.encoder.inputs();
-        let ForestShape { trees, units, labels, .. } = *self.head.shape();
-        let leaves = self.head.shape().leaves();
-        let (map_shape, leaf_shape) = ([inputs, units], [trees, leaves, labels]);
-        self.map.weights_mut().copy_from_slice(&checkpoint.f32s("weights", &map_shape)?);
-        self.optimiser.first = checkpoint.f32s("first_moments", &map_shape)?;
-        self.optimiser.second = checkpoint.f32s("second_moments", &map_shape)?;
-        self.head.leaves_mut().copy_from_slice(&checkpoint.f32s("leaves", &leaf_shape)?);
-        crate::leaves::check_on_simplex(self.head.leaves(), labels)?;
+        let (map_shape, leaf_shape) = self.shapes();
+        let leaves = checkpoint.f32s("leaves", &leaf_shape)?;
+        crate::leaves::check_on_simplex(&leaves, self.data.labels())?;
+        self.stepper.restore(
+            &checkpoint.f32s("weights", &map_shape)?,
+            checkpoint.f32s("first_moments", &map_shape)?,
+            checkpoint.f32s("second_moments", &map_shape)?,
+            &leaves,
+        );
         if checkpoint.has("best_weights") {
             self.best = Some((
                 checkpoint.f32s("best_weights", &map_shape)?,
@@ -389,6 +344,12 @@ impl<'a> Training<'a> {
         self.progress = kept.progress;
         self.progress.patience.allowed = self.parameters.patience;
         Ok(())
+    }
+
+    /// Of the linear map and of the leaves.
+    fn shapes(&self) -> ([usize; 2], [usize; 3]) {
+        let shape = self.stepper.head().shape();
+        ([self.stepper.encoder().inputs(), shape.units], [shape.trees, shape.leaves(), shape.labels])
     }
 
     fn fingerprint(&self) -> &String {
@@ -414,18 +375,25 @@ struct CheckpointDetails {
 
 impl InProgress for Training<'_> {
     fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        crate::shallow::predict(&self.encoder, &self.map, &self.head, features, threads)
+        crate::shallow::predict(
+            self.stepper.encoder(),
+            &self.stepper.map(),
+            self.stepper.head(),
+            features,
+            threads,
+        )
     }
 
     fn checkpoint(&self) -> Option<Parts> {
-        let ForestShape { trees, units, labels, .. } = *self.head.shape();
-        let map_shape = vec![self.encoder.inputs(), units];
-        let leaf_shape = vec![trees, self.head.shape().leaves(), labels];
+        let (map_shape, leaf_shape) = self.shapes();
+        let (map_shape, leaf_shape) = (map_shape.to_vec(), leaf_shape.to_vec());
+        let (map, first, second) = self.stepper.settled();
+        let leaves = self.stepper.head().leaves().to_vec();
         let mut parts = Parts::new();
-        parts.put("weights", Array::F32(map_shape.clone(), self.map.weights().to_vec()));
-        parts.put("first_moments", Array::F32(map_shape.clone(), self.optimiser.first.clone()));
-        parts.put("second_moments", Array::F32(map_shape.clone(), self.optimiser.second.clone()));
-        parts.put("leaves", Array::F32(leaf_shape.clone(), self.head.leaves().to_vec()));
+        parts.put("weights", Array::F32(map_shape.clone(), map.weights().to_vec()));
+        parts.put("first_moments", Array::F32(map_shape.clone(), first));
+        parts.put("second_moments", Array::F32(map_shape.clone(), second));
+        parts.put("leaves", Array::F32(leaf_shape.clone(), leaves));
         if let Some((weights, leaves)) = &self.best {
             parts.put("best_weights", Array::F32(map_shape, weights.clone()));
             parts.put("best_leaves", Array::F32(leaf_shape, leaves.clone()));
@@ -442,118 +410,4 @@ impl InProgress for Training<'_> {
         );
         Some(parts)
     }
-}
-
-impl Work {
-    fn new(shape: &ForestShape, encoder: &Encoder, data: &Dataset, rows: usize) -> Self {
-        Work {
-            encoded: encoder.buffer(&data.features),
-            activations: vec![0.0; shape.units * rows],
-            gradient: vec![0.0; shape.units * rows],
-            block: Block::new(shape),
-            rows,
-            loss: 0.0,
-        }
-    }
-
-    /// Forward and backward through the forest, block by block.
-    fn learn(
-        &mut self,
-        head: &Head<f32>,
-        trees: Range<usize>,
-        examples: &Examples<'_, f32>,
-        first: usize,
-        scale: f64,
-    ) {
-        let units = head.shape().units;
-        let activations = View::row_major(&self.activations, units, self.rows);
-        let (block, gradient, encoded, rows) =
-            (&mut self.block, &mut self.gradient, &self.encoded, self.rows);
-        self.loss = 0.0;
-        for range in ldlf_core::parallel::chunks(rows, ROWS) {
-            self.loss += vectorise(|| {
-                block.load_activations(activations, range.start, range.len());
-                block.load_examples(examples, first + range.start, range.len());
-                let loss = head.learn_block(block, trees.clone(), scale);
-                match encoded {
-                    Encoded::Dense(_) => {
-                        for (unit, lane) in block.gradient.iter().enumerate() {
-                            let start = unit * rows + range.start;
-                            gradient[start..start + range.len()].copy_from_slice(&lane[..range.len()]);
-                        }
-                    }
-                    Encoded::Sparse(_) => {
-                        let out = &mut gradient[range.start * units..range.end * units];
-                        for (row, out) in out.chunks_exact_mut(units).enumerate() {
-                            out.iter_mut().zip(&block.gradient).for_each(|(out, lane)| *out = lane[row]);
-                        }
-                    }
-                }
-                loss
-            });
-        }
-    }
-}
-
-/// Targets and weights of a dataset as the head wants them.
-fn examples<'a>(data: &'a Dataset, rows: Option<&'a [usize]>) -> Examples<'a, f32> {
-    Examples {
-        targets: data.targets.as_slice(),
-        labels: data.labels(),
-        weights: data.weights.as_deref(),
-        rows,
-    }
-}
-
-/// Activations of rows that are encoded when asked for.
-pub(crate) struct LinearActivations<'a> {
-    pub map: &'a LinearMap,
-    pub rows: EncodedRows<'a>,
-}
-
-impl ActivationSource<f32> for LinearActivations<'_> {
-    type Scratch = (Encoded, Vec<f32>);
-
-    fn scratch(&self) -> Self::Scratch {
-        (self.rows.encoder.buffer(self.rows.features), Vec::new())
-    }
-
-    fn activations<'a>(&self, rows: Range<usize>, scratch: &'a mut Self::Scratch) -> View<'a, f32> {
-        let (encoded, activations) = scratch;
-        let count = rows.len();
-        self.rows.encode(rows, encoded);
-        self.map.forward(encoded, count, activations);
-        View::row_major(activations, activations.len() / count.max(1), count)
-    }
-}
-
-/// The forest's output for `count` rows, `[count, labels]`.
-pub(crate) fn predict_rows(
-    map: &LinearMap,
-    head: &Head<f32>,
-    rows: &EncodedRows<'_>,
-    count: usize,
-    threads: &Threads,
-) -> Vec<f32> {
-    /// Rows that one task predicts.
-    const TASK: usize = 1024;
-    let labels = head.shape().labels;
-    let mut out = vec![0.0; count * labels];
-    let source = LinearActivations { map, rows: EncodedRows { ..*rows } };
-    threads.for_each_chunk([&mut out[..]], TASK * labels, |task, [out]| {
-        let mut scratch = source.scratch();
-        let mut block = Block::new(head.shape());
-        for (part, out) in out.chunks_mut(crate::head::CHUNK * labels).enumerate() {
-            let start = task * TASK + part * crate::head::CHUNK;
-            let activations = source.activations(start..start + out.len() / labels, &mut scratch);
-            for (index, out) in out.chunks_mut(ROWS * labels).enumerate() {
-                vectorise(|| {
-                    block.load_activations(activations, index * ROWS, out.len() / labels);
-                    head.predict_block(&mut block, out);
-                });
-            }
-        }
-        out.chunks_exact_mut(labels).for_each(ldlf_core::numeric::normalise);
-    });
-    out
 }

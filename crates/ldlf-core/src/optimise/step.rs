@@ -120,6 +120,36 @@ impl Step {
         }
     }
 
+    /// Takes several steps on weights whose gradient was zero, with the same bits as one [`Step::apply`] after the other, but
+    /// with the numbers in registers.
+    #[inline(always)]
+    pub fn replay(steps: &[Step], weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
+        const STRIP: usize = 16;
+        let whole = weights.len() - weights.len() % STRIP;
+        for start in (0..whole).step_by(STRIP) {
+            let strip = start..start + STRIP;
+            let (w, m, v) =
+                (&mut weights[strip.clone()], &mut first[strip.clone()], &mut second[strip.clone()]);
+            let mut kept = [[0.0f32; STRIP]; 3];
+            kept[0].copy_from_slice(w);
+            kept[1].copy_from_slice(m);
+            kept[2].copy_from_slice(v);
+            let [kept_w, kept_m, kept_v] = &mut kept;
+            for step in steps {
+                step.apply(kept_w, &[0.0; STRIP], kept_m, kept_v);
+            }
+            w.copy_from_slice(kept_w);
+            m.copy_from_slice(kept_m);
+            v.copy_from_slice(kept_v);
+        }
+        for step in steps {
+            for at in whole..weights.len() {
+                let one = at..at + 1;
+                step.apply(&mut weights[one.clone()], &[0.0], &mut first[one.clone()], &mut second[one]);
+            }
+        }
+    }
+
     #[inline(always)]
     fn adam(&self, w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32], coupled: f32, shrink: f32) {
         for (((w, &g), m), v) in w.iter_mut().zip(g).zip(m).zip(v) {
