@@ -14,9 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from scipy.io import loadmat
-
 from ldlf import LDLForest
+from scipy.io import loadmat
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -53,10 +52,14 @@ def main():
     pairs = [(of_python(), of_command()) for _ in range(given.repeats)]
     assert forest.to_bytes() == saved.read_bytes(), "the models differ"
     ratios = sorted(python / command for python, command in pairs)
-    print(f"Movie, {given.iterations} iterations, {given.threads} threads, {given.repeats} runs each in turn; same bytes")
+    print(
+        f"Movie, {given.iterations} iterations, {given.threads} threads, {given.repeats} runs each in turn; same bytes"
+    )
     for name, times in zip(("LDLForest.fit", "ldlf train"), zip(*pairs)):
         print(f"{name:14} median {statistics.median(times):.3f} s ({min(times):.3f} to {max(times):.3f})")
-    print(f"ratio          median {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f}); target: at most 1.05")
+    print(
+        f"ratio          median {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f}); target: at most 1.05"
+    )
 
 
 if __name__ == "__main__":

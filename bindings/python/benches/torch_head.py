@@ -9,9 +9,8 @@ import argparse
 import statistics
 import time
 
-import torch
-
 import ldlf.torch as forest
+import torch
 from ldlf.torch import ForestHead
 
 
@@ -59,9 +58,13 @@ def main():
     )
     for side, taken in times.items():
         quarter = statistics.quantiles(taken, n=4)
-        print(f"{side:17} median {1e3 * quarter[1]:.3f} ms (quartiles {1e3 * quarter[0]:.3f} to {1e3 * quarter[2]:.3f})")
+        print(
+            f"{side:17} median {1e3 * quarter[1]:.3f} ms (quartiles {1e3 * quarter[0]:.3f} to {1e3 * quarter[2]:.3f})"
+        )
     quarter = statistics.quantiles(ratios, n=4)
-    print(f"ratio             median {quarter[1]:.2f} (quartiles {quarter[0]:.2f} to {quarter[2]:.2f}); target: at least 3")
+    print(
+        f"ratio             median {quarter[1]:.2f} (quartiles {quarter[0]:.2f} to {quarter[2]:.2f}); target: at least 3"
+    )
 
 
 if __name__ == "__main__":

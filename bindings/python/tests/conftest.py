@@ -7,7 +7,6 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
-
 from ldlf.datasets import make_mixture
 
 matplotlib.use("Agg")
@@ -44,8 +43,6 @@ def command():
         pytest.skip("the command line is not built; run cargo build first")
 
     def run(*arguments):
-        return subprocess.run(
-            [str(found[0]), *map(str, arguments)], check=True, capture_output=True, text=True
-        ).stdout
+        return subprocess.run([str(found[0]), *map(str, arguments)], check=True, capture_output=True, text=True).stdout
 
     return run

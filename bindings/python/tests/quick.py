@@ -2,7 +2,16 @@
 
 from ldlf import LEARNERS, LDLForestClassifier
 
-SHORT = {"trees": 5, "depth": 3, "rounds": 20, "iterations": 100, "epochs": 40, "least_iterations": 100, "penalty": 1.0, "width": 1.0}
+SHORT = {
+    "trees": 5,
+    "depth": 3,
+    "rounds": 20,
+    "iterations": 100,
+    "epochs": 40,
+    "least_iterations": 100,
+    "penalty": 1.0,
+    "width": 1.0,
+}
 
 
 def quick(estimator_class, **parameters):

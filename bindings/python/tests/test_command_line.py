@@ -1,16 +1,13 @@
 """Models and the command line's are one: the same bytes, either way round."""
 
+import ldlf
 import numpy as np
 import pandas as pd
 import pytest
-
-import ldlf
 from ldlf import LEARNERS
 from quick import SHORT, quick
 
-SETTINGS = {
-    name: [f"{key}={SHORT[key]}" for key in cls._declared if key in SHORT] for name, cls in LEARNERS.items()
-}
+SETTINGS = {name: [f"{key}={SHORT[key]}" for key in cls._declared if key in SHORT] for name, cls in LEARNERS.items()}
 
 
 @pytest.fixture

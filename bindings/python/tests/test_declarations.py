@@ -9,9 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import ldlf
+import pytest
 from ldlf import _engine, measures
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,7 +18,16 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import generate_estimators  # noqa: E402
 
-MODULES = ["ldlf", "ldlf._base", "ldlf._classifier", "ldlf._estimators", "ldlf.datasets", "ldlf.measures", "ldlf.plot", "ldlf.scorers"]
+MODULES = [
+    "ldlf",
+    "ldlf._base",
+    "ldlf._classifier",
+    "ldlf._estimators",
+    "ldlf.datasets",
+    "ldlf.measures",
+    "ldlf.plot",
+    "ldlf.scorers",
+]
 
 
 def test_the_estimators_are_generated_from_the_declarations():

@@ -8,7 +8,6 @@ import threading
 import time
 
 import pytest
-
 from ldlf import LDLForest, Progress
 from ldlf.datasets import make_mixture
 from quick import quick

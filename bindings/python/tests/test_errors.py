@@ -1,9 +1,8 @@
 """Bad input is one sentence in the exception that Python expects."""
 
+import ldlf
 import numpy as np
 import pytest
-
-import ldlf
 from ldlf import LDLForest, MeanLDL
 
 

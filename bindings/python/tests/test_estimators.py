@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
-
 from ldlf import AAKNN, BFGSLDL, LDLForest, LDLForestClassifier, MeanLDL
 from ldlf.measures import kl
 from quick import distribution_learners, quick
+from sklearn.exceptions import NotFittedError
 
 
 @pytest.mark.parametrize("learner", distribution_learners(), ids=lambda cls: cls.__name__)

@@ -5,11 +5,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy import sparse
-
 from ldlf import AAKNN, LDLForest
 from ldlf.datasets import make_mixture
 from quick import quick
+from scipy import sparse
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 

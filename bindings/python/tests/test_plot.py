@@ -3,11 +3,10 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from sklearn.model_selection import GridSearchCV
-
 from ldlf import AAKNN, LDLForest, MeanLDL, plot
+from matplotlib.axes import Axes
 from quick import quick
+from sklearn.model_selection import GridSearchCV
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,9 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from ldlf import AAKNN, LDLForest, LDLForestClassifier, MeanLDL
+from ldlf.scorers import SCORERS, neg_kl
+from quick import every_estimator, quick
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
@@ -15,10 +18,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-from ldlf import AAKNN, LDLForest, LDLForestClassifier, MeanLDL
-from ldlf.scorers import SCORERS, neg_kl
-from quick import every_estimator, quick
 
 
 @pytest.mark.parametrize("estimator", every_estimator(), ids=lambda e: type(e).__name__)

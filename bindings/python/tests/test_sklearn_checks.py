@@ -1,9 +1,8 @@
 """scikit-learn's own checks of estimators, on all of ours."""
 
+from quick import every_estimator
 from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-from quick import every_estimator
 
 # Why a check cannot hold. An exception that is no longer needed fails the test (xfail_strict).
 PREDICT = "predict gives the distribution, of shape (rows, labels); the check expects one value a row"

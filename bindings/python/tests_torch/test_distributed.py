@@ -6,10 +6,9 @@ import socket
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from ldlf.torch import ForestHead
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-
-from ldlf.torch import ForestHead
 
 
 class Network(nn.Module):

@@ -6,12 +6,11 @@ import pickle
 import shutil
 from pathlib import Path
 
+import ldlf.torch as forest
 import pytest
 import torch
-from torch import nn
-
-import ldlf.torch as forest
 from ldlf.torch import ForestHead
+from torch import nn
 
 FIXTURE = Path(__file__).resolve().parents[3] / "crates" / "ldlf-forest" / "tests" / "oracles" / "head.json"
 PATHS = ["rust", "tensors"]
@@ -66,7 +65,9 @@ def test_predictions_loss_and_gradients_are_those_of_the_paper(paper, path):
     torch.testing.assert_close(gradient, paper["prediction_gradient"], rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize(("iterations", "prior", "expected"), [(1, 0.0, "updated_once"), (3, 0.5, "updated_with_prior")])
+@pytest.mark.parametrize(
+    ("iterations", "prior", "expected"), [(1, 0.0, "updated_once"), (3, 0.5, "updated_with_prior")]
+)
 def test_leaf_updates_are_those_of_the_paper(paper, path, iterations, prior, expected):
     head = head_of(paper, leaf_iterations=iterations, leaf_prior=prior)
     head(paper["activations"], paper["targets"], paper["weights"])
@@ -152,7 +153,9 @@ def test_the_head_replaces_the_last_layer_of_a_network():
 def test_tensors_that_are_not_contiguous_are_read(path):
     head, features, targets = small()
     head.eval()
-    torch.testing.assert_close(head(features.t().contiguous().t(), targets.t().contiguous().t()), head(features, targets))
+    torch.testing.assert_close(
+        head(features.t().contiguous().t(), targets.t().contiguous().t()), head(features, targets)
+    )
 
 
 @pytest.mark.parametrize(

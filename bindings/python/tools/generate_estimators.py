@@ -34,15 +34,35 @@ QUICK = {"trees": 5, "depth": 4, "iterations": 20, "epochs": 5, "rounds": 20, "l
 
 # The parameters that all estimators share: name, default, annotation, help.
 SHARED = [
-    ("label_values", "None", "Any", "array of numbers, optional",
-     "The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals when y has "
-     "several columns."),
-    ("sigma", "None", "float | None", "float, optional",
-     "With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on its label."),
-    ("random_state", "0", "Any", "int, RandomState or None, default=0",
-     "Seed of everything random. The same seed gives the same model, to the byte."),
-    ("n_jobs", "None", "int | None", "int, optional",
-     "Threads; None is one, -1 one for every core. The model does not depend on it."),
+    (
+        "label_values",
+        "None",
+        "Any",
+        "array of numbers, optional",
+        "The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals when y has "
+        "several columns.",
+    ),
+    (
+        "sigma",
+        "None",
+        "float | None",
+        "float, optional",
+        "With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on its label.",
+    ),
+    (
+        "random_state",
+        "0",
+        "Any",
+        "int, RandomState or None, default=0",
+        "Seed of everything random. The same seed gives the same model, to the byte.",
+    ),
+    (
+        "n_jobs",
+        "None",
+        "int | None",
+        "int, optional",
+        "Threads; None is one, -1 one for every core. The model does not depend on it.",
+    ),
     ("verbose", "False", "bool", "bool, default=False", "Whether to show a bar on standard error while fitting."),
 ]
 
@@ -61,7 +81,7 @@ def class_name(learner):
 
 
 def python_literal(value):
-    return repr(value)
+    return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 def annotation(parameter):
@@ -78,8 +98,12 @@ def python_words(text):
 
 
 def docstring(entry, name):
-    lines = textwrap.wrap(f'"""{entry["summary"][0].upper()}{entry["summary"][1:]} (``{entry["name"]}``).', 118,
-                          initial_indent="    ", subsequent_indent="    ")
+    lines = textwrap.wrap(
+        f'"""{entry["summary"][0].upper()}{entry["summary"][1:]} (``{entry["name"]}``).',
+        118,
+        initial_indent="    ",
+        subsequent_indent="    ",
+    )
     if entry["source"]:
         lines += ["", wrapped(f"Source: {entry['source']}.", "    ")]
     lines += ["", "    Parameters", "    ----------"]
@@ -120,13 +144,16 @@ def source(entry):
     lines = ["", "", f"class {name}({base}):", *docstring(entry, name), ""]
     names = [parameter["name"] for parameter in entry["parameters"]]
     lines.append(f'    _learner = "{entry["name"]}"')
-    lines.append("    _declared = (" + "".join(f'"{n}", ' for n in names).rstrip() + ")" if names else "    _declared = ()")
+    if names:
+        lines += ["    _declared = (", *(f'        "{declared}",' for declared in names), "    )"]
+    else:
+        lines.append("    _declared = ()")
     presets = {preset["name"]: preset["settings"] for preset in entry["presets"]}
     if presets:
         lines.append("    _presets = {")
         for preset, settings in presets.items():
-            lines.append(f"        {preset!r}: {{")
-            lines += [f"            {key!r}: {python_literal(value)}," for key, value in settings.items()]
+            lines.append(f'        "{preset}": {{')
+            lines += [f'            "{key}": {python_literal(value)},' for key, value in settings.items()]
             lines.append("        },")
         lines.append("    }")
     lines += ["", "    def __init__(", "        self,", "        *,"]
@@ -141,7 +168,11 @@ def source(entry):
 
 def engine():
     """The installed engine, without importing the package, whose estimators may not be written yet."""
-    found = [file for file in files("ldlf") if file.name.startswith("_engine") and file.name.endswith(tuple(EXTENSION_SUFFIXES))]
+    found = [
+        file
+        for file in files("ldlf")
+        if file.name.startswith("_engine") and file.name.endswith(tuple(EXTENSION_SUFFIXES))
+    ]
     path = str(found[0].locate())
     spec = spec_from_file_location("ldlf._engine", path, loader=ExtensionFileLoader("ldlf._engine", path))
     module = module_from_spec(spec)

@@ -112,9 +112,7 @@ class LDLEstimator(BaseEstimator):
         The estimator itself.
         """
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = _inputs.features(self, X, reset=True)
         targets, labels = _targets.learn(y, self.label_values, self.sigma)
         check_consistent_length(X, targets)
@@ -251,7 +249,7 @@ class DistributionEstimator(LDLEstimator):
         values = self._values("predict_mean")
         return _engine.means(self._predict(X), values)
 
-    def predict_quantile(self, X: Any, q: float | Any = 0.5) -> np.ndarray:
+    def predict_quantile(self, X: Any, q: Any = 0.5) -> np.ndarray:
         """The smallest value at which the cumulative probability reaches ``q``, for labels that stand for numbers.
 
         With several levels the result has one column each.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base import DistributionEstimator, LDLEstimator, ValueEstimator
+from ._base import DistributionEstimator, LDLEstimator
 
 
 class LDLForest(DistributionEstimator):
@@ -22,20 +22,20 @@ class LDLForest(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; none gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias.
-    scaling : one of raw, standard, default='standard'
+    scaling : one of raw, standard, default="standard"
         How features are scaled, on training rows only.
     clip : a number above 0, default=5.0
         With standard scaling: deviations from the mean beyond which a value is cut off.
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like
         the others.
-    optimiser : one of sgd, adam, adamw, default='adamw'
+    optimiser : one of sgd, adam, adamw, default="adamw"
         Rule that turns gradients into steps.
     learning_rate : a number above 0, default=0.01
         Step length.
     momentum : a number at least 0 and below 1, default=0.9
         Momentum of sgd.
-    schedule : one of constant, step, cosine, default='cosine'
+    schedule : one of constant, step, cosine, default="cosine"
         How the step length changes.
     warm_up : a number at least 0 and at most 1, default=0.1
         Share of the iterations over which the step length first rises.
@@ -58,7 +58,7 @@ class LDLForest(DistributionEstimator):
         Iterations that few rows get however soon their epochs are over.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
-    leaf_rows : one of batches, epoch, all, default='all'
+    leaf_rows : one of batches, epoch, all, default="all"
         Rows a leaf update looks at.
     leaf_iterations : a whole number at least 1, default=10
         Iterations of a leaf update.
@@ -96,49 +96,78 @@ class LDLForest(DistributionEstimator):
     """
 
     _learner = "sldlf"
-    _declared = ("trees", "depth", "units", "bias", "scaling", "clip", "bins", "optimiser", "learning_rate", "momentum", "schedule", "warm_up", "step_every", "step_factor", "weight_decay", "dropout", "batch_size", "iterations", "epochs", "least_iterations", "leaf_every", "leaf_rows", "leaf_iterations", "leaf_prior", "early_stopping", "validation_share", "patience", "tolerance",)
+    _declared = (
+        "trees",
+        "depth",
+        "units",
+        "bias",
+        "scaling",
+        "clip",
+        "bins",
+        "optimiser",
+        "learning_rate",
+        "momentum",
+        "schedule",
+        "warm_up",
+        "step_every",
+        "step_factor",
+        "weight_decay",
+        "dropout",
+        "batch_size",
+        "iterations",
+        "epochs",
+        "least_iterations",
+        "leaf_every",
+        "leaf_rows",
+        "leaf_iterations",
+        "leaf_prior",
+        "early_stopping",
+        "validation_share",
+        "patience",
+        "tolerance",
+    )
     _presets = {
-        'paper': {
-            'trees': 5,
-            'depth': 7,
-            'units': 64,
-            'bias': False,
-            'optimiser': 'sgd',
-            'momentum': 0.9,
-            'learning_rate': 1,
-            'schedule': 'constant',
-            'warm_up': 0,
-            'batch_size': 64,
-            'iterations': 25000,
-            'epochs': None,
-            'leaf_every': 100,
-            'leaf_rows': 'batches',
-            'leaf_iterations': 20,
-            'leaf_prior': 0,
-            'weight_decay': 0,
-            'dropout': 0,
+        "paper": {
+            "trees": 5,
+            "depth": 7,
+            "units": 64,
+            "bias": False,
+            "optimiser": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 1,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 64,
+            "iterations": 25000,
+            "epochs": None,
+            "leaf_every": 100,
+            "leaf_rows": "batches",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
         },
-        'released': {
-            'trees': 10,
-            'depth': 5,
-            'units': 512,
-            'bias': True,
-            'scaling': 'raw',
-            'optimiser': 'sgd',
-            'momentum': 0.9,
-            'learning_rate': 30,
-            'schedule': 'constant',
-            'warm_up': 0,
-            'batch_size': 1000,
-            'iterations': 3000,
-            'epochs': None,
-            'leaf_every': 50,
-            'leaf_rows': 'epoch',
-            'leaf_iterations': 20,
-            'leaf_prior': 0,
-            'weight_decay': 0,
-            'dropout': 0,
-            'early_stopping': False,
+        "released": {
+            "trees": 10,
+            "depth": 5,
+            "units": 512,
+            "bias": True,
+            "scaling": "raw",
+            "optimiser": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 30,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 1000,
+            "iterations": 3000,
+            "epochs": None,
+            "leaf_every": 50,
+            "leaf_rows": "epoch",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
+            "early_stopping": False,
         },
     }
 
@@ -149,13 +178,13 @@ class LDLForest(DistributionEstimator):
         depth: int = 6,
         units: int | None = None,
         bias: bool = True,
-        scaling: str = 'standard',
+        scaling: str = "standard",
         clip: float = 5.0,
         bins: int = 32,
-        optimiser: str = 'adamw',
+        optimiser: str = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
-        schedule: str = 'cosine',
+        schedule: str = "cosine",
         warm_up: float = 0.1,
         step_every: int = 10000,
         step_factor: float = 0.1,
@@ -166,7 +195,7 @@ class LDLForest(DistributionEstimator):
         epochs: float | None = 20.0,
         least_iterations: int = 1500,
         leaf_every: int = 50,
-        leaf_rows: str = 'all',
+        leaf_rows: str = "all",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
         early_stopping: bool = True,
@@ -231,20 +260,20 @@ class SNDFLDL(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; none gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias.
-    scaling : one of raw, standard, default='standard'
+    scaling : one of raw, standard, default="standard"
         How features are scaled, on training rows only.
     clip : a number above 0, default=5.0
         With standard scaling: deviations from the mean beyond which a value is cut off.
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like
         the others.
-    optimiser : one of sgd, adam, adamw, default='adamw'
+    optimiser : one of sgd, adam, adamw, default="adamw"
         Rule that turns gradients into steps.
     learning_rate : a number above 0, default=0.01
         Step length.
     momentum : a number at least 0 and below 1, default=0.9
         Momentum of sgd.
-    schedule : one of constant, step, cosine, default='cosine'
+    schedule : one of constant, step, cosine, default="cosine"
         How the step length changes.
     warm_up : a number at least 0 and at most 1, default=0.1
         Share of the iterations over which the step length first rises.
@@ -267,7 +296,7 @@ class SNDFLDL(DistributionEstimator):
         Iterations that few rows get however soon their epochs are over.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
-    leaf_rows : one of batches, epoch, all, default='all'
+    leaf_rows : one of batches, epoch, all, default="all"
         Rows a leaf update looks at.
     leaf_iterations : a whole number at least 1, default=10
         Iterations of a leaf update.
@@ -305,49 +334,78 @@ class SNDFLDL(DistributionEstimator):
     """
 
     _learner = "sndf-ldl"
-    _declared = ("trees", "depth", "units", "bias", "scaling", "clip", "bins", "optimiser", "learning_rate", "momentum", "schedule", "warm_up", "step_every", "step_factor", "weight_decay", "dropout", "batch_size", "iterations", "epochs", "least_iterations", "leaf_every", "leaf_rows", "leaf_iterations", "leaf_prior", "early_stopping", "validation_share", "patience", "tolerance",)
+    _declared = (
+        "trees",
+        "depth",
+        "units",
+        "bias",
+        "scaling",
+        "clip",
+        "bins",
+        "optimiser",
+        "learning_rate",
+        "momentum",
+        "schedule",
+        "warm_up",
+        "step_every",
+        "step_factor",
+        "weight_decay",
+        "dropout",
+        "batch_size",
+        "iterations",
+        "epochs",
+        "least_iterations",
+        "leaf_every",
+        "leaf_rows",
+        "leaf_iterations",
+        "leaf_prior",
+        "early_stopping",
+        "validation_share",
+        "patience",
+        "tolerance",
+    )
     _presets = {
-        'paper': {
-            'trees': 5,
-            'depth': 7,
-            'units': 64,
-            'bias': False,
-            'optimiser': 'sgd',
-            'momentum': 0.9,
-            'learning_rate': 1,
-            'schedule': 'constant',
-            'warm_up': 0,
-            'batch_size': 64,
-            'iterations': 25000,
-            'epochs': None,
-            'leaf_every': 100,
-            'leaf_rows': 'batches',
-            'leaf_iterations': 20,
-            'leaf_prior': 0,
-            'weight_decay': 0,
-            'dropout': 0,
+        "paper": {
+            "trees": 5,
+            "depth": 7,
+            "units": 64,
+            "bias": False,
+            "optimiser": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 1,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 64,
+            "iterations": 25000,
+            "epochs": None,
+            "leaf_every": 100,
+            "leaf_rows": "batches",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
         },
-        'released': {
-            'trees': 10,
-            'depth': 5,
-            'units': 512,
-            'bias': True,
-            'scaling': 'raw',
-            'optimiser': 'sgd',
-            'momentum': 0.9,
-            'learning_rate': 30,
-            'schedule': 'constant',
-            'warm_up': 0,
-            'batch_size': 1000,
-            'iterations': 3000,
-            'epochs': None,
-            'leaf_every': 50,
-            'leaf_rows': 'epoch',
-            'leaf_iterations': 20,
-            'leaf_prior': 0,
-            'weight_decay': 0,
-            'dropout': 0,
-            'early_stopping': False,
+        "released": {
+            "trees": 10,
+            "depth": 5,
+            "units": 512,
+            "bias": True,
+            "scaling": "raw",
+            "optimiser": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 30,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 1000,
+            "iterations": 3000,
+            "epochs": None,
+            "leaf_every": 50,
+            "leaf_rows": "epoch",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
+            "early_stopping": False,
         },
     }
 
@@ -358,13 +416,13 @@ class SNDFLDL(DistributionEstimator):
         depth: int = 6,
         units: int | None = None,
         bias: bool = True,
-        scaling: str = 'standard',
+        scaling: str = "standard",
         clip: float = 5.0,
         bins: int = 32,
-        optimiser: str = 'adamw',
+        optimiser: str = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
-        schedule: str = 'cosine',
+        schedule: str = "cosine",
         warm_up: float = 0.1,
         step_every: int = 10000,
         step_factor: float = 0.1,
@@ -375,7 +433,7 @@ class SNDFLDL(DistributionEstimator):
         epochs: float | None = 20.0,
         least_iterations: int = 1500,
         leaf_every: int = 50,
-        leaf_rows: str = 'all',
+        leaf_rows: str = "all",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
         early_stopping: bool = True,
@@ -436,7 +494,7 @@ class AABP(DistributionEstimator):
         Largest number of passes over the rows.
     batch : a whole number at least 1, default=64
         Rows of one step.
-    optimiser : one of sgd, adam, adamw, default='adamw'
+    optimiser : one of sgd, adam, adamw, default="adamw"
         Which rule turns gradients into steps.
     rate : a number above 0, default=0.0005
         Step length.
@@ -473,7 +531,18 @@ class AABP(DistributionEstimator):
     """
 
     _learner = "aa-bp"
-    _declared = ("hidden", "epochs", "batch", "optimiser", "rate", "momentum", "decay", "patience", "validation", "standardise",)
+    _declared = (
+        "hidden",
+        "epochs",
+        "batch",
+        "optimiser",
+        "rate",
+        "momentum",
+        "decay",
+        "patience",
+        "validation",
+        "standardise",
+    )
 
     def __init__(
         self,
@@ -481,7 +550,7 @@ class AABP(DistributionEstimator):
         hidden: int = 64,
         epochs: int = 200,
         batch: int = 64,
-        optimiser: str = 'adamw',
+        optimiser: str = "adamw",
         rate: float = 0.0005,
         momentum: float = 0.9,
         decay: float = 1.0,
@@ -545,7 +614,10 @@ class AAKNN(DistributionEstimator):
     """
 
     _learner = "aa-knn"
-    _declared = ("k", "standardise",)
+    _declared = (
+        "k",
+        "standardise",
+    )
 
     def __init__(
         self,
@@ -617,7 +689,18 @@ class AOSOLDLogitBoost(DistributionEstimator):
     """
 
     _learner = "aoso-ldlogitboost"
-    _declared = ("rounds", "learning_rate", "max_depth", "min_leaf", "penalty", "feature_share", "row_share", "validation_share", "patience", "refit",)
+    _declared = (
+        "rounds",
+        "learning_rate",
+        "max_depth",
+        "min_leaf",
+        "penalty",
+        "feature_share",
+        "row_share",
+        "validation_share",
+        "patience",
+        "refit",
+    )
 
     def __init__(
         self,
@@ -699,11 +782,19 @@ class BFGSLDL(DistributionEstimator):
     """
 
     _learner = "bfgs-ldl"
-    _declared = ("l2", "iterations", "tolerance", "memory", "patience", "validation", "standardise",)
+    _declared = (
+        "l2",
+        "iterations",
+        "tolerance",
+        "memory",
+        "patience",
+        "validation",
+        "standardise",
+    )
     _presets = {
-        'paper': {
-            'l2': 0.0,
-            'standardise': False,
+        "paper": {
+            "l2": 0.0,
+            "standardise": False,
         },
     }
 
@@ -781,7 +872,15 @@ class CPNN(DistributionEstimator):
     """
 
     _learner = "cpnn"
-    _declared = ("hidden", "epochs", "first_step", "l2", "patience", "validation", "standardise",)
+    _declared = (
+        "hidden",
+        "epochs",
+        "first_step",
+        "l2",
+        "patience",
+        "validation",
+        "standardise",
+    )
 
     def __init__(
         self,
@@ -854,7 +953,13 @@ class ExtraTreesLDL(DistributionEstimator):
     """
 
     _learner = "extra-trees"
-    _declared = ("trees", "max_depth", "min_leaf", "feature_share", "bootstrap",)
+    _declared = (
+        "trees",
+        "max_depth",
+        "min_leaf",
+        "feature_share",
+        "bootstrap",
+    )
 
     def __init__(
         self,
@@ -922,7 +1027,13 @@ class IISLDL(DistributionEstimator):
     """
 
     _learner = "iis-ldl"
-    _declared = ("iterations", "tolerance", "patience", "validation", "standardise",)
+    _declared = (
+        "iterations",
+        "tolerance",
+        "patience",
+        "validation",
+        "standardise",
+    )
 
     def __init__(
         self,
@@ -1000,7 +1111,18 @@ class LDLogitBoost(DistributionEstimator):
     """
 
     _learner = "ldlogitboost"
-    _declared = ("rounds", "learning_rate", "max_depth", "min_leaf", "penalty", "feature_share", "row_share", "validation_share", "patience", "refit",)
+    _declared = (
+        "rounds",
+        "learning_rate",
+        "max_depth",
+        "min_leaf",
+        "penalty",
+        "feature_share",
+        "row_share",
+        "validation_share",
+        "patience",
+        "refit",
+    )
 
     def __init__(
         self,
@@ -1084,7 +1206,16 @@ class LDSVR(DistributionEstimator):
     """
 
     _learner = "ldsvr"
-    _declared = ("penalty", "epsilon", "width", "clip", "standardise", "iterations", "tolerance", "search_rows",)
+    _declared = (
+        "penalty",
+        "epsilon",
+        "width",
+        "clip",
+        "standardise",
+        "iterations",
+        "tolerance",
+        "search_rows",
+    )
 
     def __init__(
         self,
@@ -1152,7 +1283,10 @@ class PTBayes(DistributionEstimator):
     """
 
     _learner = "pt-bayes"
-    _declared = ("resample", "smoothing",)
+    _declared = (
+        "resample",
+        "smoothing",
+    )
 
     def __init__(
         self,
@@ -1183,7 +1317,7 @@ class PTSVM(DistributionEstimator):
     ----------
     penalty : a number above 0, default=1.0
         Cost C of a row on the wrong side.
-    kernel : one of rbf, linear, default='rbf'
+    kernel : one of rbf, linear, default="rbf"
         Kernel of the classifiers.
     width : a number above 0, default=1.0
         Deviation of the rbf kernel as a multiple of the mean distance between training rows.
@@ -1216,13 +1350,20 @@ class PTSVM(DistributionEstimator):
     """
 
     _learner = "pt-svm"
-    _declared = ("penalty", "kernel", "width", "standardise", "folds", "tolerance",)
+    _declared = (
+        "penalty",
+        "kernel",
+        "width",
+        "standardise",
+        "folds",
+        "tolerance",
+    )
 
     def __init__(
         self,
         *,
         penalty: float = 1.0,
-        kernel: str = 'rbf',
+        kernel: str = "rbf",
         width: float = 1.0,
         standardise: bool = True,
         folds: int = 5,
@@ -1286,7 +1427,13 @@ class RandomForestLDL(DistributionEstimator):
     """
 
     _learner = "random-forest"
-    _declared = ("trees", "max_depth", "min_leaf", "feature_share", "bootstrap",)
+    _declared = (
+        "trees",
+        "max_depth",
+        "min_leaf",
+        "feature_share",
+        "bootstrap",
+    )
 
     def __init__(
         self,
@@ -1362,7 +1509,17 @@ class SCELDL(DistributionEstimator):
     """
 
     _learner = "sce-ldl"
-    _declared = ("hidden", "activity", "sparsity", "l2", "iterations", "tolerance", "patience", "validation", "standardise",)
+    _declared = (
+        "hidden",
+        "activity",
+        "sparsity",
+        "l2",
+        "iterations",
+        "tolerance",
+        "patience",
+        "validation",
+        "standardise",
+    )
 
     def __init__(
         self,

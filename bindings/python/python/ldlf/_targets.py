@@ -33,15 +33,15 @@ def learn(y: Any, label_values: Any, sigma: float | None) -> tuple[np.ndarray, L
             names = [_name(value) for value in given]
         return _floats(array), Labels(_whole(classes), names, given)
     if sigma is not None:
-        numbers = _numbers(array, "y")
-        values = given if given is not None else _engine.implied_labels(numbers)
-        targets = _engine.spread(numbers, values.tolist(), float(sigma)).astype(np.float64)
+        singles = _numbers(array, "y")
+        values = given if given is not None else _engine.implied_labels(singles)
+        targets = _engine.spread(singles, values.tolist(), float(sigma)).astype(np.float64)
         return targets, Labels(_whole(values), [_name(value) for value in values], values)
     if given is not None:
         return _one_hot(array, given), Labels(_whole(given), [_name(value) for value in given], given)
     classes = np.unique(array)
-    values = classes.astype(np.float64) if np.issubdtype(classes.dtype, np.number) else None
-    return _one_hot(array, classes), Labels(classes, [_name(value) for value in classes], values)
+    numbers = classes.astype(np.float64) if np.issubdtype(classes.dtype, np.number) else None
+    return _one_hot(array, classes), Labels(classes, [_name(value) for value in classes], numbers)
 
 
 def known(y: Any, labels: Labels, sigma: float | None) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -47,11 +49,11 @@ def _(activations: Tensor, split_units: Tensor, leaves: Tensor, above: Tensor) -
     return torch.empty_like(activations)
 
 
-def _keep_inputs(ctx, inputs, output) -> None:
+def _keep_inputs(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.save_for_backward(*inputs)
 
 
-def _predict_backward(ctx, above):
+def _predict_backward(ctx: Any, above: Tensor) -> tuple[Tensor, None, None]:
     activations, split_units, leaves = ctx.saved_tensors
     return forest_predict_grad(activations, split_units, leaves, above.contiguous()), None, None
 
@@ -84,12 +86,12 @@ def _(
     return activations.new_empty(()), torch.empty_like(activations)
 
 
-def _keep_gradient(ctx, inputs, output) -> None:
+def _keep_gradient(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.save_for_backward(output[1])
     ctx.set_materialize_grads(False)
 
 
-def _loss_backward(ctx, above, _):
+def _loss_backward(ctx: Any, above: Tensor | None, _: Any) -> tuple[Tensor | None, None, None, None, None]:
     (gradient,) = ctx.saved_tensors
     return None if above is None else above * gradient, None, None, None, None
 

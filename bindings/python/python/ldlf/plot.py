@@ -68,7 +68,9 @@ def learning_curve(estimator: Any, *, ax: Any = None) -> Any:
     'iteration'
     """
     if not estimator.loss_curve_ and not estimator.validation_curve_:
-        raise ValueError(f"{type(estimator).__name__} kept no learning curve: it does not iterate, or was loaded from a file")
+        raise ValueError(
+            f"{type(estimator).__name__} kept no learning curve: it does not iterate, or was loaded from a file"
+        )
     ax = _axes(ax)
     losses = estimator.loss_curve_
     ax.plot(np.arange(1, len(losses) + 1), losses, color=TRUE, linewidth=1, label="training loss")

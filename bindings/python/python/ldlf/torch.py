@@ -222,9 +222,7 @@ def _mix(shares: Tensor, leaves: Tensor) -> Tensor:
     return torch.einsum("nkl,klc->nkc", shares, leaves)
 
 
-def _loss(
-    activations: Tensor, split_units: Tensor, leaves: Tensor, targets: Tensor, weights: Tensor | None
-) -> Tensor:
+def _loss(activations: Tensor, split_units: Tensor, leaves: Tensor, targets: Tensor, weights: Tensor | None) -> Tensor:
     """The paper's loss (Eqn. 3 averaged over trees) by tensor operations."""
     outputs = _mix(_route(activations, split_units), leaves)
     losses = -(targets[:, None, :] * outputs.clamp_min(FLOORS[leaves.dtype]).log()).sum(dim=2).mean(dim=1)
