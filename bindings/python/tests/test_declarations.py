@@ -64,6 +64,11 @@ def test_the_examples_in_docstrings_run(module):
     assert result.attempted > 0
 
 
+def test_the_example_in_the_readme_runs():
+    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert result.failed == 0 and result.attempted > 0
+
+
 def test_importing_the_package_needs_neither_torch_nor_matplotlib_nor_tqdm():
     code = "import sys, ldlf, ldlf.scorers, ldlf.datasets, ldlf.plot; print([m for m in ('torch', 'matplotlib', 'tqdm') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
