@@ -80,8 +80,7 @@ fn leaf_updates_are_those_of_the_paper() {
         let view = View::row_major(&activations, weights.len(), head.shape().units);
         let examples =
             Examples { targets: &targets, labels: head.shape().labels, weights: Some(&weights), rows: None };
-        let update =
-            LeafUpdate { iterations, prior: LeafPrior { strength, base: fixture.get("base") } };
+        let update = LeafUpdate { iterations, prior: LeafPrior { strength, base: fixture.get("base") } };
         head.update_leaves(&Given(view), &examples, &update, &Threads::one());
         close(head.leaves(), &fixture.get(expected));
     }
