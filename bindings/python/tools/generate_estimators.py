@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Writes `python/ldlf/_estimators.py` from the learners' declarations in Rust: names, defaults, ranges and help stand there once.
 
-Run it with the package installed whenever a learner or a parameter changes; a test compares the file with what this gives.
+Run it whenever a learner or a parameter changes, with the package installed, or from the command line's list:
+
+    ldlf learners --json | bindings/python/tools/generate_estimators.py -
+
+A test compares the file with what this gives.
 """
 
 import json
@@ -72,7 +76,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base import DistributionEstimator, LDLEstimator, ValueEstimator
+from ._base import {bases}
 '''
 
 
@@ -138,10 +142,13 @@ def values_only(entry):
     return entry["name"] in VALUES_ONLY
 
 
+def base(entry):
+    return "ValueEstimator" if values_only(entry) else "DistributionEstimator"
+
+
 def source(entry):
     name = class_name(entry["name"])
-    base = "ValueEstimator" if values_only(entry) else "DistributionEstimator"
-    lines = ["", "", f"class {name}({base}):", *docstring(entry, name), ""]
+    lines = ["", "", f"class {name}({base(entry)}):", *docstring(entry, name), ""]
     names = [parameter["name"] for parameter in entry["parameters"]]
     lines.append(f'    _learner = "{entry["name"]}"')
     if names:
@@ -180,10 +187,12 @@ def engine():
     return module
 
 
-def generate():
-    """The text of the module."""
-    entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
-    lines = HEAD.splitlines()
+def generate(entries=None):
+    """The text of the module, from the learners given or those of the installed engine."""
+    if entries is None:
+        entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
+    bases = {"LDLEstimator", *map(base, entries)}
+    lines = HEAD.format(bases=", ".join(sorted(bases))).splitlines()
     for entry in entries:
         lines += source(entry)
     lines += ["", "", "#: Every estimator by its learner's name.", "LEARNERS: dict[str, type[LDLEstimator]] = {"]
@@ -195,7 +204,4 @@ def generate():
 
 
 if __name__ == "__main__":
-    text = generate()
-    if "--check" in sys.argv[1:]:
-        sys.exit(0 if TARGET.read_text() == text else f"{TARGET} is not what {Path(__file__).name} gives")
-    TARGET.write_text(text)
+    TARGET.write_text(generate(json.load(sys.stdin) if sys.argv[1:] == ["-"] else None))
