@@ -6,8 +6,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ldlf_benches::{LARGE, SMALL, Sizes, numbers};
 use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::product::{Into, View, ViewMut, product};
-use ldlf_core::vectorise;
-use ldlf_core::{Csr, Seed};
+use ldlf_core::simd::{Simd, WithSimd, dispatch};
+use ldlf_core::{Csr, Seed, vectorise};
 use ldlf_forest::encoder::EncodedView;
 use ldlf_forest::head::Block;
 use ldlf_forest::kernel::{ROWS, sigmoid};
@@ -28,38 +28,72 @@ fn block(sizes: &Sizes) -> (Block<f32>, Vec<u32>, Vec<f32>) {
     (block, units, leaves)
 }
 
+/// One of the kernels on a block and one tree.
+#[derive(Clone, Copy)]
+enum Kernel {
+    Route,
+    Mix,
+    Divide,
+    Pull,
+    Backward,
+    AddStatistics,
+}
+
+/// A kernel with all that it reads and writes.
+struct Call<'a> {
+    kernel: Kernel,
+    block: &'a mut Block<f32>,
+    units: &'a [u32],
+    leaves: &'a [f32],
+    statistics: &'a mut [f32],
+}
+
+impl WithSimd for Call<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Call { kernel, block, units, leaves, statistics } = self;
+        match kernel {
+            Kernel::Route => route(&block.splits, units, &mut block.shares),
+            Kernel::Mix => mix(simd, &block.shares, leaves, &mut block.output),
+            Kernel::Divide => {
+                block.output.as_flattened_mut().fill(0.2);
+                divide_into(&block.targets, &mut block.output, &mut [0.0; ROWS]);
+            }
+            Kernel::Pull => pull(simd, &block.shares, leaves, &block.output, &mut block.pulls),
+            Kernel::Backward => {
+                backward(&block.splits, units, &mut block.pulls, &[1e-3; ROWS], &mut block.gradient)
+            }
+            Kernel::AddStatistics => {
+                let labels = block.output.len();
+                add_statistics(simd, &block.shares, &block.output, labels, statistics);
+            }
+        }
+    }
+}
+
 fn forest_kernels(c: &mut Criterion) {
     for sizes in [SMALL, LARGE] {
         let (mut block, units, leaves) = block(&sizes);
+        let mut statistics = vec![0.0; leaves.len()];
         let mut group = c.benchmark_group(format!("block of {ROWS} rows, one tree"));
         group.throughput(Throughput::Elements(ROWS as u64));
-        let id = format!("h={},C={}", sizes.h, sizes.C);
-        group.bench_function(format!("route/{id}"), |b| {
-            b.iter(|| vectorise!(route(&block.splits, &units, &mut block.shares),))
-        });
-        group.bench_function(format!("mix/{id}"), |b| {
-            b.iter(|| vectorise!(mix(&block.shares, &leaves, &mut block.output),))
-        });
-        group.bench_function(format!("divide/{id}"), |b| {
-            let mut losses = [0.0; ROWS];
-            b.iter(|| {
-                block.output.as_flattened_mut().fill(0.2);
-                vectorise!(divide_into(&block.targets, &mut block.output, &mut losses),)
-            })
-        });
-        group.bench_function(format!("pull/{id}"), |b| {
-            b.iter(|| vectorise!(pull(&block.shares, &leaves, &block.output, &mut block.pulls),))
-        });
-        group.bench_function(format!("backward/{id}"), |b| {
-            let scale = [1e-3; ROWS];
-            b.iter(|| {
-                vectorise!(backward(&block.splits, &units, &mut block.pulls, &scale, &mut block.gradient),)
-            })
-        });
-        group.bench_function(format!("add_statistics/{id}"), |b| {
-            let mut statistics = vec![0.0; sizes.shape().leaves() * sizes.C];
-            b.iter(|| vectorise!(add_statistics(&block.shares, &block.output, &mut statistics),))
-        });
+        for (name, kernel) in [
+            ("route", Kernel::Route),
+            ("mix", Kernel::Mix),
+            ("divide", Kernel::Divide),
+            ("pull", Kernel::Pull),
+            ("backward", Kernel::Backward),
+            ("add_statistics", Kernel::AddStatistics),
+        ] {
+            group.bench_function(format!("{name}/h={},C={}", sizes.h, sizes.C), |b| {
+                b.iter(|| {
+                    let statistics = &mut statistics[..];
+                    dispatch(Call { kernel, block: &mut block, units: &units, leaves: &leaves, statistics })
+                })
+            });
+        }
         group.finish();
     }
 }

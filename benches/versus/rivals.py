@@ -12,15 +12,12 @@ import os
 import platform
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
-import venv
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parent.parent
-ENVIRONMENT = REPOSITORY / ".venv-versus"
+from environment import DATA, build, is_inside, start_again
+
 TARGETS = {"training": 3.0, "prediction": 5.0}
 BFGS_ITERATIONS = 200
 # A linear map of one fold's test rows takes less than a millisecond: too little to time once.
@@ -54,8 +51,9 @@ rows stands beside the times to show that both sides learnt.
 
 def main():
     options = arguments()
-    if Path(sys.prefix).resolve() != ENVIRONMENT:
-        start_again(options.ldlf or build(), options.threads)
+    if not is_inside():
+        program = options.ldlf or build("ldlf", "ldlf-cli")
+        start_again(__file__, "--ldlf", program, ["requirements.txt"], options.threads)
     import numpy
 
     print(f"{describe(options)}\n\n{HELD_EQUAL}\n")
@@ -71,7 +69,7 @@ def main():
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=REPOSITORY.parent / "shared" / "data",
+    parser.add_argument("--data", type=Path, default=DATA,
                         help="the folder with ldl/NAME.mat and folds/NAME.txt (default: ../shared/data)")
     parser.add_argument("--ldlf", type=Path, help="the command to time (default: cargo builds it)")
     parser.add_argument("--sets", nargs="+", default=["Natural_Scene", "Movie"], metavar="NAME")
@@ -82,24 +80,6 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rows", type=int, help="only the first so many rows: to try the script, not to measure")
     return parser.parse_args()
-
-
-def build():
-    subprocess.run(["cargo", "build", "--release", "--bin", "ldlf"], cwd=REPOSITORY, check=True)
-    folder = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    return REPOSITORY / folder / "release" / "ldlf"
-
-
-def start_again(ldlf, threads):
-    """Goes on inside the environment with the pinned libraries, which it makes when it is not there."""
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        venv.create(ENVIRONMENT, with_pip=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r",
-                    HERE / "requirements.txt"], check=True)
-    # BLAS and OpenMP read these once, when they are loaded.
-    limits = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], str(threads))
-    os.execve(python, [python, __file__, *sys.argv[1:], "--ldlf", str(ldlf)], {**os.environ, **limits})
 
 
 def describe(options):

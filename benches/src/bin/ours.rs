@@ -3,6 +3,7 @@
 //! `{"work": "step", "sizes": {...}, "threads": 2, "calls": 20}`; works: `step`, `leaves`, `predict`, `row`, `fit`. With
 //! `"data": FILE` the work is done on that file, else on dense random numbers.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
@@ -36,11 +37,15 @@ struct Answer {
 }
 
 fn main() -> Result<()> {
+    let mut pools: BTreeMap<usize, Threads> = BTreeMap::new();
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|e| Error::usage(format!("cannot read a request: {e}")))?;
         let request: Request = serde_json::from_str(&line)
             .map_err(|e| Error::usage(format!("a request that cannot be read: {e}")))?;
-        let answer = Answer { seconds: seconds(&request)? };
+        if !pools.contains_key(&request.threads) {
+            pools.insert(request.threads, Threads::joined_by_caller(request.threads)?);
+        }
+        let answer = Answer { seconds: seconds(&request, &pools[&request.threads])? };
         let text = serde_json::to_string(&answer).expect("numbers can be written");
         let mut out = std::io::stdout().lock();
         writeln!(out, "{text}")
@@ -50,8 +55,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn seconds(request: &Request) -> Result<Vec<f64>> {
-    let threads = Threads::new(request.threads)?;
+fn seconds(request: &Request, threads: &Threads) -> Result<Vec<f64>> {
     let mut data = match &request.data {
         None => request.sizes.dense(),
         Some(file) => read(file)?,
@@ -60,7 +64,7 @@ fn seconds(request: &Request) -> Result<Vec<f64>> {
         data = data.select(rows);
     }
     if request.work == "fit" {
-        return fit(request, &data, &threads);
+        return fit(request, &data, threads);
     }
     let mut bench = Bench::new(data, &request.sizes, threads.clone());
     bench.step();
@@ -72,7 +76,7 @@ fn seconds(request: &Request) -> Result<Vec<f64>> {
         "predict" => {
             let (forest, data) = bench.forest();
             Ok(time(request.calls, || {
-                forest.predict(&data.features, &threads).expect("its own features fit");
+                forest.predict(&data.features, threads).expect("its own features fit");
             }))
         }
         "row" => {

@@ -1,6 +1,7 @@
 //! From arrays to features, targets and a dataset. Arrays are read where they lie, in any order; the one copy made is the
 //! engine's own, in single precision.
 
+use ldlf::dataset::SingleLabel;
 use ldlf::targets::{Spread, TargetRows, from_single_label};
 use ldlf::{Csr, Dataset, Error, Features, Matrix, Result};
 use numpy::ndarray::ArrayView2;
@@ -107,6 +108,9 @@ pub struct Names {
     label_names: Option<Vec<String>>,
     #[pyo3(item)]
     label_values: Option<Vec<f64>>,
+    /// The single label of every row and the sigma of the Gaussian around it, where the targets were made so.
+    #[pyo3(item)]
+    singles: Option<(Vec<f64>, f64)>,
 }
 
 /// A checked dataset.
@@ -136,6 +140,10 @@ pub fn dataset(
         data.schema.label_values = names.label_values;
         if let Some(names) = names.label_names {
             data.schema.label_names = names;
+        }
+        if let Some((labels, sigma)) = names.singles {
+            data.schema.single = Some(SingleLabel { column: None, spread: Some(Spread::Gaussian { sigma }) });
+            data.truth = Some(labels);
         }
         Ok(data)
     };

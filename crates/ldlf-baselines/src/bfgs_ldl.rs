@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::Abilities;
 use ldlf_core::optimise::{Lbfgs, Minimum};
 use ldlf_core::{
@@ -40,6 +40,9 @@ fn penalties() -> impl ExactSizeIterator<Item = f64> {
 
 /// A penalty is chosen with rows enough to tell two apart: small sets are split this often at most.
 const MOST_SPLITS: usize = 5;
+/// By how much a penalty is worse than the best so far before weaker ones are given up: among the strongest, where little is learnt,
+/// the held-back K-L goes up and down by less.
+const CLEARLY_WORSE: f64 = 1.01;
 /// Held-back rows that tell two penalties apart.
 const ENOUGH_ROWS: f64 = 500.0;
 
@@ -193,7 +196,7 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// Walks down the penalties on every split, each until the held-back rows have got worse twice in a row, and takes
+    /// Walks down the penalties on every split, each until the held-back rows have got clearly worse twice in a row, and takes
     /// the penalty that is best over all splits.
     fn choose_penalty(
         &mut self,
@@ -209,7 +212,7 @@ impl Run<'_, '_, '_> {
         for (training, held) in splits {
             let mut objective = Objective::new(training, &self.scaling, 0.0, &threads);
             let mut theta = start.clone();
-            let mut patience = Patience::new(2);
+            let (mut least, mut waited) = (f64::INFINITY, 0);
             let mut hopeless = false;
             for (index, &l2) in grid.iter().enumerate() {
                 if hopeless {
@@ -225,7 +228,9 @@ impl Run<'_, '_, '_> {
                 let kl = mean_kl(&self.model(&theta, l2), held, &threads)?;
                 sums[index] += kl;
                 minima[index].clone_from(&theta);
-                hopeless = patience.measured(index, kl) == Verdict::Stop;
+                least = least.min(kl);
+                waited = if kl > CLEARLY_WORSE * least { waited + 1 } else { 0 };
+                hopeless = waited == 2;
             }
         }
         // Without splits (too few rows) all sums are 0: a penalty of one row's weight, on the safe side.

@@ -3,29 +3,36 @@
 
 pub mod aa_bp;
 pub mod aa_knn;
+pub mod aas;
 pub mod aoso_ldlogitboost;
 pub mod bfgs_ldl;
 mod boosting;
 mod centring;
 mod cholesky;
+mod clusters;
 mod columns;
 pub mod cpnn;
+pub mod d2ldl;
 pub mod extra_trees;
 mod full_batch;
+pub mod iis_aldl;
 pub mod iis_ldl;
 mod irwls;
 mod kernel;
+pub mod larr;
 pub mod ldlogitboost;
 pub mod ldsvr;
 mod maximum_entropy;
 mod nearest;
 mod network;
 mod network_model;
+mod ordered;
 mod pairwise_probabilities;
 mod problem_transformation;
 mod progress;
 pub mod pt_bayes;
 pub mod pt_svm;
+mod quadratic;
 pub mod random_forest;
 mod reference_rows;
 pub mod regression_tree;
@@ -33,7 +40,9 @@ pub mod scaling;
 pub mod sce_ldl;
 mod softmax_loss;
 mod split_search;
+mod stages;
 mod svc;
+mod svr;
 mod tree_builder;
 pub mod tree_forest;
 
@@ -44,11 +53,15 @@ pub fn entries() -> Vec<LearnerEntry> {
     vec![
         aa_bp::ENTRY,
         aa_knn::ENTRY,
+        aas::ENTRY,
         aoso_ldlogitboost::ENTRY,
         bfgs_ldl::ENTRY,
         cpnn::ENTRY,
+        d2ldl::ENTRY,
         extra_trees::ENTRY,
+        iis_aldl::ENTRY,
         iis_ldl::ENTRY,
+        larr::ENTRY,
         ldlogitboost::ENTRY,
         ldsvr::ENTRY,
         pt_bayes::ENTRY,

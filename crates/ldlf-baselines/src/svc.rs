@@ -1,4 +1,4 @@
-//! A support vector classifier of two classes: sequential minimal optimisation with second-order working sets (Fan, Chen and
+//! Support vector machines, a classifier of two classes and what it shares with regression: sequential minimal optimisation with second-order working sets (Fan, Chen and
 //! Lin 2005), kernel rows computed when first needed and kept within a budget.
 //!
 //! Written here because the crates at hand do not fit: linfa-svm wants the whole kernel of dense rows and has weights of
@@ -72,9 +72,21 @@ pub(crate) fn train(
     costs: &[f64],
     tolerance: f64,
 ) -> Classifier {
+    minimise(kernel, members, signs, costs, &vec![-1.0; members.len()], tolerance)
+}
+
+/// The same with another linear term: `1/2 a^T Q a + linear^T a`.
+pub(crate) fn minimise(
+    kernel: &mut KernelRows<'_>,
+    members: &[usize],
+    signs: &[f64],
+    costs: &[f64],
+    linear: &[f64],
+    tolerance: f64,
+) -> Classifier {
     let count = members.len();
     let mut alpha = vec![0.0f64; count];
-    let mut gradient = vec![-1.0f64; count];
+    let mut gradient = linear.to_vec();
     let diagonal: Vec<f64> = members.iter().map(|&row| kernel_diagonal(kernel, row)).collect();
     for _ in 0..STEPS_PER_ROW * count.max(100) {
         // i: the largest -y G among those that may rise.

@@ -1,6 +1,7 @@
 //! What can be asked of `ldlf`: one struct a verb, options that several verbs share stand once.
 
 mod data;
+mod reproduce;
 mod values;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use data::{DataOptions, read_with};
+pub use reproduce::{REPRODUCE, Reproduce};
 pub use values::{Answer, Axis};
 
 /// Learn and predict label distributions: how much each label describes each row.
@@ -49,6 +51,9 @@ pub enum Command {
     /// Cross-validate a learner over values of its parameters
     #[command(after_help = SWEEP)]
     Sweep(Sweep),
+    /// Run a table of the paper again, its published rows beside
+    #[command(after_help = REPRODUCE)]
+    Reproduce(Reproduce),
     /// List the learners, or describe one with its parameters
     #[command(after_help = LEARNERS)]
     Learners(Learners),
@@ -60,6 +65,12 @@ pub enum Command {
     /// Show what a model file holds
     #[command(after_help = INSPECT)]
     Inspect(Inspect),
+    /// Make one self-contained HTML page of results and models
+    #[command(after_help = REPORT)]
+    Report(Report),
+    /// Draw a single picture as SVG or PNG
+    #[command(after_help = PLOT)]
+    Plot(Plot),
     /// See it work on built-in data, within a minute
     #[command(after_help = DEMO)]
     Demo(Demo),
@@ -220,6 +231,12 @@ pub struct Cv {
     /// A file with the fold in which each row is tested: one number a line, from 0, no header
     #[arg(long, value_name = "FILE", conflicts_with = "folds")]
     pub fold_file: Option<PathBuf>,
+    /// Instead of folds, random splits that learn from this share of the rows and test on the rest
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "fold_file"])]
+    pub train_share: Option<f64>,
+    /// Cross-validations with other folds each, 1 by default; with --train-share random splits, 10 by default
+    #[arg(long, value_name = "N", value_parser = values::at_least_one, conflicts_with = "fold_file")]
+    pub repeats: Option<usize>,
     /// The rules of the evaluation
     #[arg(long, value_enum, default_value = "clean")]
     pub protocol: ProtocolName,
@@ -248,12 +265,13 @@ pub struct Cv {
 }
 
 const CV: &str = "\
-With --split-column the given split takes the place of folds.
+With --split-column the given split takes the place of folds. Rows of one --group stay on one side.
 
 Examples:
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --folds 5
   ldlf cv Movie.mat --learner sldlf,mean --fold-file Movie.txt --json
   ldlf cv Movie.mat --learner sldlf --protocol released --preset released
+  ldlf cv faces.csv --label-column age --sigma 2 --group person --train-share 0.1 --repeats 5 --learner sldlf,larr
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --set sldlf.trees=10 --results results";
 
 /// `ldlf sweep`.
@@ -380,6 +398,121 @@ Examples:
   ldlf inspect votes.ldlf
   ldlf inspect votes.ldlf --json";
 
+/// A model with the data that it is looked at with.
+#[derive(Args)]
+pub struct ModelOptions {
+    /// A model file to lay open; needs --data
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub model: Option<PathBuf>,
+    /// The table that the model is looked at with
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+/// `ldlf report`.
+#[derive(Args)]
+pub struct Report {
+    /// Folders of `cv --results`, JSON of `cv` or `sweep`, tables of `sweep --out`, or journals
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// Where to write the page
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The page's heading
+    #[arg(long, default_value = "Label distribution learning: results", value_name = "TEXT")]
+    pub title: String,
+    /// A row to show, numbered from 0; may be repeated
+    #[arg(long, value_name = "N")]
+    pub row: Vec<usize>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub model: ModelOptions,
+}
+
+const REPORT: &str = "\
+Examples:
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,bfgs-ldl,mean --results results
+  ldlf report results -o report.html
+  ldlf report movie scene yeast -o all.html                    ranks and tests over the three
+  ldlf report sweep.journal --model votes.ldlf --data votes.csv -o model.html";
+
+/// Which picture.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// Every fold of every learner by one measure
+    Folds,
+    /// True against predicted distributions: best, median, worst and chosen rows
+    Distributions,
+    /// Loss and K-L over the iterations, leaf updates marked
+    LearningCurve,
+    /// The mean absolute error of each label
+    LabelError,
+    /// The share of rows at most so far off, for ordered labels
+    CumulativeScore,
+    /// A measure over the values of a parameter
+    Sweep,
+    /// Average ranks over several datasets
+    CriticalDifference,
+    /// One tree of a model, with one row's way lit
+    Tree,
+    /// How evenly rows spread over the leaves of a model
+    LeafUsage,
+    /// The features that a model leans on
+    Importance,
+}
+
+/// `ldlf plot`.
+#[derive(Args)]
+pub struct Plot {
+    /// Which picture
+    #[arg(value_enum)]
+    pub kind: PlotKind,
+    /// Results as for `ldlf report`; pictures of a model take --model and --data instead
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// Where to write (.svg or .png)
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Whose picture; by default the best learner's
+    #[arg(long, value_name = "NAME")]
+    pub learner: Option<String>,
+    /// The measure of folds, sweep and critical-difference
+    #[arg(long, default_value = "kl", value_name = "NAME")]
+    pub measure: String,
+    /// A row to show or to light, numbered from 0; may be repeated
+    #[arg(long, value_name = "N")]
+    pub row: Vec<usize>,
+    /// The fold of a learning curve, from 0
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub fold: usize,
+    /// The tree to draw, from 1
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = values::at_least_one)]
+    pub tree: usize,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub model: ModelOptions,
+}
+
+const PLOT: &str = "\
+Examples:
+  ldlf plot distributions results --row 17 -o rows.svg
+  ldlf plot learning-curve results --learner sldlf -o curve.png
+  ldlf plot sweep sweep.csv -o trees.svg
+  ldlf plot critical-difference movie scene yeast -o ranks.svg
+  ldlf plot tree --model votes.ldlf --data votes.csv --row 3 -o tree.svg";
+
 /// `ldlf demo`.
 #[derive(Args)]
 pub struct Demo {
@@ -394,7 +527,7 @@ pub struct Demo {
 }
 
 const DEMO: &str = "\
-Generates a table of votes, trains sldlf on it, compares it with two rivals, and says where everything was written.
+Generates a table of votes, trains sldlf on it, compares it with two rivals, writes a report, and says where everything is.
 
 Example:
   ldlf demo --out first-look";

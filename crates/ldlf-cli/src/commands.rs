@@ -8,7 +8,11 @@ mod evaluate;
 mod generate;
 mod inspect;
 mod learners;
+mod look;
+mod plot;
 mod predict;
+mod report;
+mod reproduce;
 mod sweep;
 mod train;
 
@@ -34,10 +38,13 @@ pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
         Command::Evaluate(args) => evaluate::run(&args, printer),
         Command::Cv(args) => cv::run(&args, printer),
         Command::Sweep(args) => sweep::run(&args, printer),
+        Command::Reproduce(args) => reproduce::run(&args, printer),
         Command::Learners(args) => learners::run(&args, printer),
         Command::Datasets(args) => datasets::run(&args, printer),
         Command::Generate(args) => generate::run(&args, printer),
         Command::Inspect(args) => inspect::run(&args, printer),
+        Command::Report(args) => report::run(&args, printer),
+        Command::Plot(args) => plot::run(&args, printer),
         Command::Demo(args) => demo::run(&args, printer),
         Command::Completions(args) => completions::run(&args, printer),
     }

@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod contenders;
 mod inputs;
+mod model_data;
 mod prediction_table;
 mod printer;
 mod progress;

@@ -252,6 +252,16 @@ impl FoldWatcher {
         FoldWatcher { names, total, state: Mutex::new(standing) }
     }
 
+    /// Counts `total` fits of several evaluations; [`FoldWatcher::turn_to`] names the one at work.
+    pub fn of_several(printer: &Printer, total: usize) -> Self {
+        FoldWatcher { total, ..FoldWatcher::new(printer, Vec::new(), 0) }
+    }
+
+    /// From now on shows the fits of these learners.
+    pub fn turn_to(&mut self, names: Vec<String>) {
+        self.names = names;
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.standing().progress.finish();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::targets::Spread;
 use crate::{Error, Features, Matrix, Result};
 
 /// What the columns are called. Saved with a model, so that a table with other columns is refused by name.
@@ -15,6 +16,18 @@ pub struct Schema {
     /// The number that each label stands for (an age, a rating), when the labels are ordered. Rises strictly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_values: Option<Vec<f64>>,
+    /// Where the single label of every row stood, when the source had one, so that further tables are read likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub single: Option<SingleLabel>,
+}
+
+/// One ordered label a row: its column, and what targets were made of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SingleLabel {
+    /// The column, where columns have names.
+    pub column: Option<String>,
+    /// How the label spread over its neighbours; none where distributions stood beside it.
+    pub spread: Option<Spread>,
 }
 
 /// Rows of features with a label distribution each, checked: as many targets as rows, every target on the simplex,

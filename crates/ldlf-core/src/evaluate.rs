@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-pub use outcome::{CrossValidation, FoldResult, LearnerResult};
+pub use outcome::{CrossValidation, FoldResult, LearnerResult, mean_and_deviation};
 
 use crate::folds::Fold;
 use crate::journal::{FoldRecord, Journal, JournalKey, fingerprints};

@@ -37,10 +37,24 @@ impl Fold {
 /// # Ok::<(), ldlf_core::Error>(())
 /// ```
 pub fn seeded(data: &Dataset, folds: usize, seed: u64) -> Result<Vec<Fold>> {
+    cut(data, folds, Seed::new(seed).named("folds"))
+}
+
+/// The folds of [`seeded`] and then those of further permutations, `repeats` cross-validations in all.
+pub fn repeated(data: &Dataset, folds: usize, repeats: usize, seed: u64) -> Result<Vec<Fold>> {
+    let mut all = seeded(data, folds, seed)?;
+    for repeat in 1..repeats {
+        all.extend(cut(data, folds, Seed::new(seed).named("folds").numbered(repeat as u64))?);
+    }
+    Ok(all)
+}
+
+/// Cuts the rows into disjoint folds.
+fn cut(data: &Dataset, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
     if folds < 2 {
         return Err(Error::usage(format!("folds must be at least 2, got {folds}")));
     }
-    let blocks = shuffled_blocks(data, Seed::new(seed).named("folds"));
+    let blocks = shuffled_blocks(data, seed);
     if blocks.len() < folds {
         let unit = if data.groups.is_some() { "groups" } else { "rows" };
         return Err(Error::usage(format!(
@@ -285,6 +299,15 @@ mod tests {
         assert!(folds.iter().all(|fold| (10..=11).contains(&fold.test.len())));
         assert_eq!(folds, seeded(&data, 10, 3).unwrap());
         assert_ne!(folds, seeded(&data, 10, 4).unwrap());
+    }
+
+    #[test]
+    fn repeated_folds_start_with_the_seeded_ones_and_go_on_with_others() {
+        let data = rows(40);
+        let folds = repeated(&data, 4, 3, 5).unwrap();
+        assert_eq!(folds[..4], seeded(&data, 4, 5).unwrap());
+        assert!(folds.chunks(4).all(|repeat| tested_once(&data, repeat)));
+        assert!(folds[..4] != folds[4..8] && folds[4..8] != folds[8..]);
     }
 
     #[test]

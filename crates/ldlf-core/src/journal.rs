@@ -108,6 +108,7 @@ impl FoldRecord {
     /// The result again. `rows` are the fold's test rows, which the journal does not repeat; a prediction that is not
     /// one distribution over `labels` labels (or one value) for each of them is refused.
     pub fn into_result(self, rows: Vec<usize>, labels: usize) -> Result<FoldResult> {
+        let history = self.history();
         let prediction = match self.prediction {
             StoredPrediction::Distributions { labels, values } => {
                 Prediction::Distributions(Matrix::new(rows.len(), labels, values).map_err(damaged)?)
@@ -121,13 +122,6 @@ impl FoldRecord {
         if !fits {
             return Err(damaged(Error::data("the prediction does not have the shape of the test rows")));
         }
-        let event = |stored: StoredEvent| match stored {
-            StoredEvent::Iteration(iteration, total, loss) => FitEvent::Iteration { iteration, total, loss },
-            StoredEvent::LeafUpdate(iteration) => FitEvent::LeafUpdate { iteration },
-            StoredEvent::Validation(iteration, kl) => {
-                FitEvent::Validation { iteration, kl: kl.unwrap_or(f64::NAN) }
-            }
-        };
         Ok(FoldResult {
             scores: self.scores,
             fit_seconds: self.fit_seconds,
@@ -136,9 +130,33 @@ impl FoldRecord {
             best_iteration: self.best_iteration,
             prediction,
             rows,
-            history: self.history.into_iter().map(event).collect(),
+            history,
             test_curve: self.test_curve,
         })
+    }
+
+    /// The measures and the times.
+    pub fn numbers(&self) -> Scores {
+        let times =
+            [("fit_seconds", Some(self.fit_seconds)), ("predict_seconds", Some(self.predict_seconds))];
+        Scores(self.scores.iter().chain(times).collect())
+    }
+
+    /// Everything that the fit reported.
+    pub fn history(&self) -> Vec<FitEvent> {
+        let event = |stored: &StoredEvent| match *stored {
+            StoredEvent::Iteration(iteration, total, loss) => FitEvent::Iteration { iteration, total, loss },
+            StoredEvent::LeafUpdate(iteration) => FitEvent::LeafUpdate { iteration },
+            StoredEvent::Validation(iteration, kl) => {
+                FitEvent::Validation { iteration, kl: kl.unwrap_or(f64::NAN) }
+            }
+        };
+        self.history.iter().map(event).collect()
+    }
+
+    /// Iteration and test K-L along the way, in the released protocol.
+    pub fn test_curve(&self) -> &[(usize, f64)] {
+        &self.test_curve
     }
 }
 
@@ -178,29 +196,9 @@ impl Journal {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io)?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let mut folds = HashMap::new();
-        for (number, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
-            let damaged = |why: String| {
-                Error::data(format!(
-                    "{} line {}: not a finished fold of a journal: {why}; remove the line, or name another journal",
-                    path.display(),
-                    number + 1
-                ))
-            };
-            let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
-            folds.insert(line.key.text(), line.result);
-        }
+        let (lines, whole) = parse(&path, &bytes)?;
+        let folds = lines.into_iter().map(|line| (line.key.text(), line.result)).collect();
         if whole < bytes.len() {
-            // A file that is not ours also lacks a last line end sometimes: only what starts like a line of ours is cut.
-            let start = &bytes[whole..bytes.len().min(whole + LINE_START.len())];
-            if !LINE_START.starts_with(start) {
-                return Err(Error::data(format!(
-                    "{} line {}: not a journal; name another file",
-                    path.display(),
-                    bytes[..whole].iter().filter(|&&byte| byte == b'\n').count() + 1
-                )));
-            }
             file.set_len(whole as u64).map_err(io)?;
         }
         file.seek(SeekFrom::Start(whole as u64)).map_err(io)?;
@@ -239,6 +237,40 @@ impl Journal {
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// The finished folds of a journal in the order in which they were finished; the file is only read.
+pub fn read(path: impl AsRef<Path>) -> Result<Vec<(JournalKey, FoldRecord)>> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let (lines, _) = parse(path, &bytes)?;
+    Ok(lines.into_iter().map(|line| (line.key, line.result)).collect())
+}
+
+/// The whole lines of a journal, and how many bytes they take; what follows is a line that a killed process did not finish.
+fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Line>, usize)> {
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let mut lines = Vec::new();
+    for (number, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let damaged = |why: String| {
+            Error::data(format!(
+                "{} line {}: not a finished fold of a journal: {why}; remove the line, or name another journal",
+                path.display(),
+                number + 1
+            ))
+        };
+        lines.push(serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?);
+    }
+    // A file that is not ours also lacks a last line end sometimes: only what starts like a line of ours may be cut.
+    let start = &bytes[whole..bytes.len().min(whole + LINE_START.len())];
+    if !LINE_START.starts_with(start) {
+        return Err(Error::data(format!(
+            "{} line {}: not a journal; name another file",
+            path.display(),
+            lines.len() + 1
+        )));
+    }
+    Ok((lines, whole))
 }
 
 /// How every line starts.

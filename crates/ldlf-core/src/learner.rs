@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::features::Row;
+use crate::forest_view::ForestView;
 use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
 use crate::{Csr, Dataset, Error, Features, Matrix, Result, Schema, Seed, Settings, Threads, Value};
@@ -39,6 +40,12 @@ pub trait Model: Send + Sync {
     /// What `ldlf inspect` shows beside the document: sizes and facts, names with values.
     fn inspect(&self) -> Vec<(String, Value)> {
         Vec::new()
+    }
+
+    /// The model's trees over some rows, with the routes of `chosen` ones: what pictures of a forest show. `None` where there are
+    /// no soft trees. The caller has checked the number of features and that the chosen rows are there.
+    fn look_inside(&self, _features: &Features, _chosen: &[usize], _threads: &Threads) -> Option<ForestView> {
+        None
     }
 }
 

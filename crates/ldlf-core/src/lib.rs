@@ -11,6 +11,7 @@ pub mod error;
 pub mod evaluate;
 pub mod features;
 pub mod folds;
+pub mod forest_view;
 pub mod generate;
 pub mod journal;
 pub mod learner;

@@ -2,9 +2,10 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `results.json` | the object of `ldlf cv --json` |
+//! | `results.json` | the object of `ldlf cv --json`; for ordered labels also `label_values`, the numbers that they stand for |
 //! | `predictions/<learner>-<fold>.csv` | `row` from 0, then `truth_<label>` and `predicted_<label>` for every label; or `truth` and `predicted` for plain values |
 //! | `curves/<learner>-<fold>.csv` | `iteration,loss,validation_kl,leaf_update,test_kl`; empty where nothing was measured |
+//! | `cumulative_scores.csv` | for ordered labels: `k`, then for every learner the share of rows whose mode is at most `k` away |
 //!
 //! Predictions of ordered labels that were made from single values end with the column `value`, the true one. A learner
 //! that stands in the table several times is called `<learner>`, `<learner>.2`, `<learner>.3` and so on.
@@ -25,14 +26,25 @@ pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Resu
         std::fs::create_dir_all(&part).map_err(|e| Error::io(&part, e))?;
         clear_tables(&part).map_err(|e| Error::io(&part, e))?;
     }
-    for (name, result) in file_names(evaluation).iter().zip(&evaluation.results) {
+    let learners = evaluation.results.iter().map(|result| result.learner.as_str());
+    for (name, result) in file_names(learners).iter().zip(&evaluation.results) {
         for (number, fold) in result.folds.iter().enumerate() {
             let file = format!("{name}-{number}.csv");
             write_csv(&folder.join("predictions").join(&file), &prediction_table(fold, data))?;
             write_csv(&folder.join("curves").join(&file), &curve_table(fold))?;
         }
     }
-    let json = serde_json::to_vec_pretty(evaluation).expect("an evaluation is plain data");
+    let scores = folder.join("cumulative_scores.csv");
+    match cumulative_table(evaluation) {
+        Some(table) => write_csv(&scores, &table)?,
+        None if scores.is_file() => std::fs::remove_file(&scores).map_err(|e| Error::io(&scores, e))?,
+        None => {}
+    }
+    let mut object = serde_json::to_value(evaluation).expect("an evaluation is plain data");
+    if let Some(values) = &data.schema.label_values {
+        object["label_values"] = serde_json::json!(values);
+    }
+    let json = serde_json::to_vec_pretty(&object).expect("JSON can be written");
     write_atomically(&folder.join("results.json"), Overwrite::Yes, |out| {
         out.write_all(&json)?;
         out.write_all(b"\n")
@@ -51,19 +63,18 @@ fn clear_tables(folder: &Path) -> std::io::Result<()> {
 }
 
 /// What the files of each learner are called, in the order of the table.
-pub fn file_names(evaluation: &CrossValidation) -> Vec<String> {
+///
+/// ```
+/// assert_eq!(ldlf_core::results::file_names(["sldlf", "mean", "sldlf"]), ["sldlf", "mean", "sldlf.2"]);
+/// ```
+pub fn file_names<'a>(learners: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut seen = BTreeMap::<&str, usize>::new();
-    let name = |learner: &'_ str, times: usize| match times {
-        1 => learner.to_string(),
-        times => format!("{learner}.{times}"),
-    };
-    let mut names = Vec::new();
-    for result in &evaluation.results {
-        let times = seen.entry(&result.learner).or_default();
+    let name = |learner: &'a str| {
+        let times = seen.entry(learner).or_default();
         *times += 1;
-        names.push(name(&result.learner, *times));
-    }
-    names
+        if *times == 1 { learner.to_string() } else { format!("{learner}.{times}") }
+    };
+    learners.into_iter().map(name).collect()
 }
 
 fn write_csv(path: &Path, table: &[Vec<String>]) -> Result<()> {
@@ -110,39 +121,67 @@ fn prediction_table(fold: &FoldResult, data: &Dataset) -> Vec<Vec<String>> {
     table
 }
 
-/// One point of a learning curve.
-#[derive(Default)]
-struct Point {
-    loss: Option<f64>,
-    validation_kl: Option<f64>,
-    leaf_update: bool,
-    test_kl: Option<f64>,
+/// The cumulative scores of every learner, a row for every `k`.
+fn cumulative_table(evaluation: &CrossValidation) -> Option<Vec<Vec<String>>> {
+    let curves: Vec<&Vec<f64>> =
+        evaluation.results.iter().map(|result| result.cs_curve.as_ref()).collect::<Option<_>>()?;
+    let learners = evaluation.results.iter().map(|result| result.learner.as_str());
+    let header = std::iter::once("k".to_string()).chain(file_names(learners)).collect();
+    let largest = curves.iter().map(|curve| curve.len()).min()?;
+    let row = |k: usize| {
+        std::iter::once(k.to_string()).chain(curves.iter().map(|curve| curve[k].to_string())).collect()
+    };
+    Some(std::iter::once(header).chain((0..largest).map(row)).collect())
 }
 
-fn curve_table(fold: &FoldResult) -> Vec<Vec<String>> {
-    let mut points = BTreeMap::<usize, Point>::new();
-    for event in &fold.history {
+/// One point of a learning curve; `None` where nothing was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CurvePoint {
+    /// Counted from 1.
+    pub iteration: usize,
+    /// The training loss.
+    pub loss: Option<f64>,
+    /// The K-L divergence on the rows held back.
+    pub validation_kl: Option<f64>,
+    /// Whether the leaves were updated after this iteration.
+    pub leaf_update: bool,
+    /// The K-L divergence on the test rows, in the released protocol.
+    pub test_kl: Option<f64>,
+}
+
+/// The learning curve of a fit, a point for every iteration that reported something.
+pub fn curve(history: &[FitEvent], test_curve: &[(usize, f64)]) -> Vec<CurvePoint> {
+    let mut points = BTreeMap::<usize, CurvePoint>::new();
+    let mut point = |iteration: usize, change: &dyn Fn(&mut CurvePoint)| {
+        change(points.entry(iteration).or_insert(CurvePoint { iteration, ..CurvePoint::default() }));
+    };
+    for event in history {
         match *event {
-            FitEvent::Iteration { iteration, loss, .. } => points.entry(iteration).or_default().loss = loss,
-            FitEvent::LeafUpdate { iteration } => points.entry(iteration).or_default().leaf_update = true,
+            FitEvent::Iteration { iteration, loss, .. } => point(iteration, &|point| point.loss = loss),
+            FitEvent::LeafUpdate { iteration } => point(iteration, &|point| point.leaf_update = true),
             FitEvent::Validation { iteration, kl } => {
-                points.entry(iteration).or_default().validation_kl = Some(kl);
+                point(iteration, &|point| point.validation_kl = Some(kl));
             }
         }
     }
-    for &(iteration, kl) in &fold.test_curve {
-        points.entry(iteration).or_default().test_kl = Some(kl);
+    for &(iteration, kl) in test_curve {
+        point(iteration, &|point| point.test_kl = Some(kl));
     }
+    points.into_values().collect()
+}
+
+fn curve_table(fold: &FoldResult) -> Vec<Vec<String>> {
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let header = ["iteration", "loss", "validation_kl", "leaf_update", "test_kl"].map(String::from).to_vec();
-    let record = |(iteration, point): (usize, Point)| {
+    let record = |point: CurvePoint| {
         vec![
-            iteration.to_string(),
+            point.iteration.to_string(),
             number(point.loss),
             number(point.validation_kl),
             u8::from(point.leaf_update).to_string(),
             number(point.test_kl),
         ]
     };
+    let points = curve(&fold.history, &fold.test_curve);
     std::iter::once(header).chain(points.into_iter().map(record)).collect()
 }

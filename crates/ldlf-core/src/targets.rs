@@ -1,19 +1,27 @@
 //! From what people give (votes, probabilities, one ordered label) to label distributions.
 
+use serde::{Deserialize, Serialize};
+
 use crate::dataset::SIMPLEX_TOLERANCE;
 use crate::{Error, Matrix, Result};
 
-/// How one ordered label spreads over the labels beside it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How one ordered label spreads over the labels beside it. Widths are in units of the label values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Spread {
     /// `d_c ~ exp(-(v_c - y)^2 / (2 sigma^2))`; a sigma of 0 puts everything on the nearest label.
     Gaussian {
-        /// The standard deviation, in units of the label values.
+        /// The standard deviation.
         sigma: f64,
+    },
+    /// A Gaussian whose width depends on the label: older people are guessed less exactly.
+    Gaussians {
+        /// The standard deviation at every label; a value between two labels takes that of the nearer, or the lower.
+        sigmas: Vec<f64>,
     },
     /// `d_c ~ max(0, 1 - |v_c - y| / width)`; a width of 0 puts everything on the nearest label.
     Triangle {
-        /// Half of the triangle's base, in units of the label values.
+        /// Half of the triangle's base.
         width: f64,
     },
 }
@@ -21,14 +29,16 @@ pub enum Spread {
 impl Spread {
     /// Refuses a width that is negative or not finite.
     pub fn check(&self) -> Result<()> {
-        let (name, size) = match self {
-            Spread::Gaussian { sigma } => ("sigma", *sigma),
-            Spread::Triangle { width } => ("width", *width),
+        let (name, sizes) = match self {
+            Spread::Gaussian { sigma } => ("sigma", std::slice::from_ref(sigma)),
+            Spread::Gaussians { sigmas } => ("sigma", sigmas.as_slice()),
+            Spread::Triangle { width } => ("width", std::slice::from_ref(width)),
         };
-        if size.is_finite() && size >= 0.0 {
-            Ok(())
-        } else {
-            Err(Error::usage(format!("{name} must be a finite number of at least 0, got {size}")))
+        match sizes.iter().find(|size| !(size.is_finite() && **size >= 0.0)) {
+            None => Ok(()),
+            Some(size) => {
+                Err(Error::usage(format!("{name} must be a finite number of at least 0, got {size}")))
+            }
         }
     }
 }
@@ -51,16 +61,30 @@ pub fn from_single_label(value: f64, label_values: &[f64], spread: &Spread) -> R
             "the label {value} lies outside the label values {first} to {last}; widen --label-values"
         )));
     }
-    let nearest = label_values.iter().map(|v| (v - value).abs()).fold(f64::INFINITY, f64::min);
+    let distance = |label: usize| (label_values[label] - value).abs();
+    let near = (0..label_values.len()).fold(0, |best, l| if distance(l) < distance(best) { l } else { best });
+    let nearest = distance(near);
+    let sigma = match spread {
+        Spread::Gaussian { sigma } => *sigma,
+        Spread::Gaussians { sigmas } if sigmas.len() == label_values.len() => sigmas[near],
+        Spread::Gaussians { sigmas } => {
+            return Err(Error::usage(format!(
+                "sigma gives {} widths for {} labels; give one for all or one for each",
+                sigmas.len(),
+                label_values.len()
+            )));
+        }
+        Spread::Triangle { .. } => 0.0,
+    };
     let weight = |v: f64| {
         let distance = (v - value).abs();
         match *spread {
+            Spread::Triangle { width } if nearest < width => (1.0 - distance / width).max(0.0),
             // Relative to the nearest label, so that a narrow Gaussian between two labels does not vanish.
-            Spread::Gaussian { sigma } if sigma > 0.0 => {
+            _ if sigma > 0.0 => {
                 let (far, near) = (distance / sigma, nearest / sigma);
                 (-0.5 * (far - near) * (far + near)).exp()
             }
-            Spread::Triangle { width } if nearest < width => (1.0 - distance / width).max(0.0),
             _ => f64::from(u8::from(distance == nearest)),
         }
     };
@@ -222,6 +246,18 @@ mod tests {
         assert!((total(&d) - 1.0).abs() < 1e-6);
         let ratio = f64::from(d[12]) / f64::from(d[10]);
         assert!((ratio - (-0.5f64).exp()).abs() < 1e-6, "two steps are one sigma: {ratio}");
+    }
+
+    #[test]
+    fn every_label_may_have_a_width_of_its_own() {
+        let ages = [10.0, 20.0, 30.0];
+        let spread = Spread::Gaussians { sigmas: vec![0.0, 10.0, 20.0] };
+        let of = |age: f64, spread: &Spread| from_single_label(age, &ages, spread);
+        assert_eq!(of(10.0, &spread).unwrap(), [1.0, 0.0, 0.0]);
+        assert_eq!(of(20.0, &spread).unwrap(), of(20.0, &Spread::Gaussian { sigma: 10.0 }).unwrap());
+        assert_eq!(of(28.0, &spread).unwrap(), of(28.0, &Spread::Gaussian { sigma: 20.0 }).unwrap());
+        let short = of(10.0, &Spread::Gaussians { sigmas: vec![1.0, 2.0] }).unwrap_err().to_string();
+        assert_eq!(short, "sigma gives 2 widths for 3 labels; give one for all or one for each");
     }
 
     #[test]

@@ -328,7 +328,7 @@ fn tables_of_zeros_are_sparse_and_full_ones_dense_wherever_the_zeros_stand() {
 fn a_stream_picks_the_columns_of_the_model_by_name_and_in_its_order() {
     let (_folder, path) = file("new.tsv", "id\tb\tr\ta\nx\t1\t0\t2\ny\t3\t0\t4\nz\t5\t0\t6\n");
     let names = Some(vec!["a".to_string(), "b".to_string()]);
-    let schema = Schema { feature_names: names, label_names: vec!["r".into()], label_values: None };
+    let schema = Schema { feature_names: names, label_names: vec!["r".into()], ..Schema::default() };
     let mut rows = stream(&path, None, &schema, 2).unwrap();
     assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), [2.0, 1.0, 4.0, 3.0]);
     assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), [6.0, 5.0]);

@@ -14,6 +14,9 @@ choices! {
         Raw = "raw",
         /// Mean 0 and deviation 1 (sparse columns: deviation 1, zeros stay zeros), cut off far out.
         Standard = "standard",
+        /// The same, but divided by the root of the deviation and then all by one factor: wide columns, such as the first principal
+        /// components, still count for more than narrow ones.
+        Root = "root",
     }
 }
 
@@ -140,6 +143,20 @@ pub struct Dropout<'a> {
     pub generator: &'a mut Generator,
 }
 
+/// Turns `1 / deviation` of every column into `factor / sqrt(deviation)`, the factor such that the mean square of all scaled
+/// columns is 1; gives the largest deviation of a scaled column.
+fn take_roots(scale: &mut [f32]) -> f32 {
+    let deviations: Vec<f64> = scale.iter().filter(|s| **s > 0.0).map(|s| 1.0 / f64::from(*s)).collect();
+    let (Some(sum), Some(largest)) =
+        (deviations.iter().copied().reduce(|a, b| a + b), deviations.iter().copied().reduce(f64::max))
+    else {
+        return 1.0;
+    };
+    let factor = (deviations.len() as f64 / sum).sqrt();
+    scale.iter_mut().for_each(|s| *s = (factor * f64::from(*s).sqrt()) as f32);
+    (factor * largest.sqrt()) as f32
+}
+
 impl Encoder {
     /// Fits the encoder to the given rows. `limit` is how many deviations from the mean a value may lie.
     pub fn fit(
@@ -151,9 +168,9 @@ impl Encoder {
         bias: bool,
     ) -> Self {
         let cols = features.cols();
-        let (shift, scale, bins) = match scaling {
+        let (shift, mut scale, bins) = match scaling {
             Scaling::Raw => (vec![0.0; cols], vec![1.0; cols], Bins::default()),
-            Scaling::Standard => {
+            Scaling::Standard | Scaling::Root => {
                 let sparse = matches!(features, Features::Sparse(_));
                 let n = rows.len().max(1) as f64;
                 let mut sum = vec![0.0f64; cols];
@@ -185,7 +202,10 @@ impl Encoder {
                 (shift, scale, bins)
             }
         };
-        let limit = if scaling == Scaling::Raw { f32::MAX } else { limit as f32 };
+        let mut limit = if scaling == Scaling::Raw { f32::MAX } else { limit as f32 };
+        if scaling == Scaling::Root {
+            limit *= take_roots(&mut scale);
+        }
         Encoder { shift, scale, limit, bins, bias }
     }
 
@@ -197,6 +217,15 @@ impl Encoder {
     /// The number of inputs written, with the bias: first the scaled columns, then the bins, then the bias.
     pub fn inputs(&self) -> usize {
         self.features() + self.bins.inputs() + usize::from(self.bias)
+    }
+
+    /// The feature behind an input; none behind the bias.
+    pub fn feature_of(&self, input: usize) -> Option<usize> {
+        if input < self.features() {
+            return Some(input);
+        }
+        let column = (input - self.features()).checked_div(self.bins.count)?;
+        self.bins.columns.get(column).map(|&feature| feature as usize)
     }
 
     /// Whether the last input is the constant 1.
@@ -412,6 +441,20 @@ mod tests {
         let Encoded::Dense(z) = out else { panic!("dense features stay dense") };
         assert_eq!(z[..4], [-1.0, 0.0, -1.5, 1.0], "standardised, constant, cut off, bias");
         assert_eq!(z[4], 1.0);
+    }
+
+    #[test]
+    fn roots_keep_wide_columns_wider_and_bring_the_mean_square_to_one() {
+        // Deviations 1, 4 and 0: roots 1 and 2, whose mean square is 2.5.
+        let features = Features::Dense(Matrix::from_rows(&[[1.0, -4.0, 7.0], [3.0, 4.0, 7.0]]));
+        let encoder = Encoder::fit(&features, &[0, 1], Scaling::Root, 5.0, 0, false);
+        let mut out = encoder.buffer(&features);
+        encoder.encode(&features, 0..2, None, &mut out);
+        let Encoded::Dense(z) = out else { panic!("dense features stay dense") };
+        let unit = 0.4f32.sqrt();
+        let expected = [-unit, -2.0 * unit, 0.0, unit, 2.0 * unit, 0.0];
+        assert!(z.iter().zip(expected).all(|(z, e)| (z - e).abs() < 1e-6), "{z:?}");
+        assert!((encoder.limit - 5.0 * 2.0 * unit).abs() < 1e-5, "five deviations of the widest column");
     }
 
     #[test]

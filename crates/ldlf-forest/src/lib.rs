@@ -4,9 +4,11 @@
 //! In the order of the paper: the shape of the trees and the unit behind each split ([`tree_shape`]), the way of a row to the
 //! leaves ([`routing`]), what a tree predicts and how far off it is ([`loss`]), the leaf update ([`leaves`]); all of them together
 //! on matrices of activations ([`head`]); the scaled features and the linear map in front of them ([`encoder`], [`linear`]);
-//! what a training repeats ([`stepper`]); Algorithm 1 ([`training`]); the learner ([`shallow`]); single rows ([`single_row`]).
+//! what a training repeats ([`stepper`]); Algorithm 1 ([`training`]); the learner ([`shallow`]); single rows ([`single_row`]); and
+//! `view`, which lays a forest open for pictures.
 
 pub mod block;
+pub mod complexity;
 pub mod encoder;
 pub mod head;
 pub mod kernel;
@@ -19,6 +21,7 @@ pub mod single_row;
 pub mod stepper;
 pub mod training;
 pub mod tree_shape;
+mod view;
 
 use ldlf_core::LearnerEntry;
 

@@ -164,14 +164,19 @@ impl OptimiserState {
             first: zeros(),
             second: zeros(),
             gradient: Vec::new(),
-            shards: chunks(map.inputs, Self::shard(map.inputs)).map(shard).collect(),
+            shards: chunks(map.inputs, Self::sparse_shard(map.inputs)).map(shard).collect(),
             pending: Vec::with_capacity(LONGEST_DEBT),
         }
     }
 
-    /// Inputs that one task updates.
-    fn shard(inputs: usize) -> usize {
+    /// Dense inputs that one task updates: few large tasks, because each reads all of `G`.
+    fn dense_shard(inputs: usize) -> usize {
         inputs.div_ceil(8).next_multiple_of(16).clamp(32, 512)
+    }
+
+    /// Sparse inputs that one task updates: many small tasks, because a few inputs hold most of the entries.
+    fn sparse_shard(inputs: usize) -> usize {
+        inputs.div_ceil(64).clamp(8, 512)
     }
 
     /// Computes the gradient with respect to the weights, `X^T G`, and takes one step. The last input is a bias when `bias`
@@ -192,7 +197,7 @@ impl OptimiserState {
     ) {
         let (inputs, units) = (map.inputs, map.units);
         let rows = gradient.len() / units;
-        let shard = Self::shard(inputs);
+        let shard = Self::dense_shard(inputs);
         self.gradient.resize(inputs * units, 0.0);
         let slices =
             [&mut map.weights[..], &mut self.first[..], &mut self.second[..], &mut self.gradient[..]];
@@ -232,7 +237,7 @@ impl OptimiserState {
         self.pending.push(*step);
         let (missed, now) = (&self.pending[..self.pending.len() - 1], self.pending.len());
         let undecayed = if bias { map.inputs - 1 } else { map.inputs };
-        let shard = Self::shard(map.inputs);
+        let shard = Self::sparse_shard(map.inputs);
         let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..]];
         let slices = slices.map(|slice| (slice, shard * units));
         threads.for_each_part(&mut self.shards, slices, |index, own, [weights, first, second]| {
@@ -273,7 +278,7 @@ impl OptimiserState {
         }
         let units = map.units;
         let undecayed = if bias { map.inputs - 1 } else { map.inputs };
-        let shard = Self::shard(map.inputs);
+        let shard = Self::sparse_shard(map.inputs);
         let pending = &self.pending[..];
         let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..]];
         let slices = slices.map(|slice| (slice, shard * units));

@@ -1,5 +1,6 @@
 //! `sldlf`: the shallow label distribution learning forest, a linear map under soft trees (Shen et al. 2017).
 
+use ldlf_core::forest_view::ForestView;
 use ldlf_core::learner::{Abilities, RowPredictor};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::optimise::step::{Optimiser, Schedule, StepLength};
@@ -26,6 +27,8 @@ choices! {
         Epoch = "epoch",
         /// All training rows.
         All = "all",
+        /// All training rows up to 50,000; above that those of the mini-batches since the last update.
+        Auto = "auto",
     }
 }
 
@@ -75,7 +78,7 @@ ldlf_core::parameters! {
         /// Mini-batches between two leaf updates.
         leaf_every: usize = 50, at_least 1;
         /// Rows a leaf update looks at.
-        leaf_rows: LeafRows = LeafRows::All;
+        leaf_rows: LeafRows = LeafRows::Auto;
         /// Iterations of a leaf update.
         leaf_iterations: usize = 10, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
@@ -213,6 +216,10 @@ impl Model for ShallowForest {
         let leaves = self.head.leaves().to_vec();
         parts.put("leaves", Array::F32(vec![shape.trees, shape.leaves(), shape.labels], leaves));
         parts.put_detail("depth", shape.depth);
+    }
+
+    fn look_inside(&self, features: &Features, chosen: &[usize], threads: &Threads) -> Option<ForestView> {
+        Some(crate::view::look_inside(self, features, chosen, threads))
     }
 
     fn inspect(&self) -> Vec<(String, Value)> {

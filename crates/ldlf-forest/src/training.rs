@@ -33,6 +33,9 @@ pub enum Ensemble {
     OneTree,
 }
 
+/// Above so many training rows a leaf update over all of them would take longer than the steps between two updates.
+const MANY_ROWS: usize = 50_000;
+
 /// Everything that changes while a forest is trained.
 struct Training<'a> {
     learner: &'static str,
@@ -249,7 +252,8 @@ impl<'a> Training<'a> {
             rows
         };
         match self.parameters.leaf_rows {
-            LeafRows::All => self.rows.clone(),
+            LeafRows::Auto if self.rows.len() > MANY_ROWS => last(self.parameters.leaf_every),
+            LeafRows::All | LeafRows::Auto => self.rows.clone(),
             LeafRows::Batches => last(self.parameters.leaf_every),
             LeafRows::Epoch => last((self.rows.len() / self.batch_size()).max(1)),
         }

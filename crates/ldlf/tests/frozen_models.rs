@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ldlf::read::stream;
-use ldlf::{Matrix, Threads, TrainedModel, registry};
+use ldlf::{Matrix, Prediction, Threads, TrainedModel, registry};
 
 fn models() -> Vec<PathBuf> {
     let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen");
@@ -37,7 +37,10 @@ fn frozen_models_predict_what_they_predicted_when_they_were_written() {
         let data = if name.ends_with("-sparse") { "sparse.svm" } else { "rows.csv" };
         let mut rows = stream(&path.with_file_name(data), None, &model.schema, model.features).unwrap();
         let features = rows.next_block(1000).unwrap().unwrap();
-        let now = model.predict(&features, &Threads::one()).unwrap().into_distributions().unwrap();
+        let now = match model.predict(&features, &Threads::one()).unwrap() {
+            Prediction::Distributions(rows) => rows,
+            Prediction::Values(v) => Matrix::new(v.len(), 1, v.iter().map(|&v| v as f32).collect()).unwrap(),
+        };
         let then = predicted_then(&path);
         assert_eq!((now.rows(), now.cols()), (then.rows(), then.cols()), "{name}");
         for (now, then) in now.as_slice().iter().zip(then.as_slice()) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -137,6 +137,7 @@ class LDLEstimator(BaseEstimator):
                     "feature_names": None if names is None else [str(name) for name in names],
                     "label_names": labels.names,
                     "label_values": None if labels.values is None else labels.values.tolist(),
+                    "singles": None if labels.singles is None else (labels.singles, float(self.sigma or 0)),
                 },
                 _inputs.seed(self.random_state),
                 _inputs.threads(self.n_jobs),
@@ -158,7 +159,7 @@ class LDLEstimator(BaseEstimator):
         history = [Progress(*event) for event in model.history()]
         self.model_ = model
         self.classes_ = labels.classes
-        self._labels = labels
+        self._labels = replace(labels, singles=None)
         self.n_iter_ = summary["iterations"]
         self.stopped_ = summary["stopped"]
         self.loss_curve_ = [p.loss for p in history if p.event == "iteration" and p.loss is not None]

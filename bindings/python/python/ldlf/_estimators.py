@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base import DistributionEstimator, LDLEstimator
+from ._base import DistributionEstimator, LDLEstimator, ValueEstimator
 
 
 class LDLForest(DistributionEstimator):
@@ -22,7 +22,7 @@ class LDLForest(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; none gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias.
-    scaling : one of raw, standard, default="standard"
+    scaling : one of raw, standard, root, default="standard"
         How features are scaled, on training rows only.
     clip : a number above 0, default=5.0
         With standard scaling: deviations from the mean beyond which a value is cut off.
@@ -58,7 +58,7 @@ class LDLForest(DistributionEstimator):
         Iterations that few rows get however soon their epochs are over.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
-    leaf_rows : one of batches, epoch, all, default="all"
+    leaf_rows : one of batches, epoch, all, auto, default="auto"
         Rows a leaf update looks at.
     leaf_iterations : a whole number at least 1, default=10
         Iterations of a leaf update.
@@ -195,7 +195,7 @@ class LDLForest(DistributionEstimator):
         epochs: float | None = 20.0,
         least_iterations: int = 1500,
         leaf_every: int = 50,
-        leaf_rows: str = "all",
+        leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
         early_stopping: bool = True,
@@ -260,7 +260,7 @@ class SNDFLDL(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; none gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias.
-    scaling : one of raw, standard, default="standard"
+    scaling : one of raw, standard, root, default="standard"
         How features are scaled, on training rows only.
     clip : a number above 0, default=5.0
         With standard scaling: deviations from the mean beyond which a value is cut off.
@@ -296,7 +296,7 @@ class SNDFLDL(DistributionEstimator):
         Iterations that few rows get however soon their epochs are over.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
-    leaf_rows : one of batches, epoch, all, default="all"
+    leaf_rows : one of batches, epoch, all, auto, default="auto"
         Rows a leaf update looks at.
     leaf_iterations : a whole number at least 1, default=10
         Iterations of a leaf update.
@@ -433,7 +433,7 @@ class SNDFLDL(DistributionEstimator):
         epochs: float | None = 20.0,
         least_iterations: int = 1500,
         leaf_every: int = 50,
-        leaf_rows: str = "all",
+        leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
         early_stopping: bool = True,
@@ -631,6 +631,92 @@ class AAKNN(DistributionEstimator):
         verbose: bool = False,
     ) -> None:
         self.k = k
+        self.standardise = standardise
+        self.label_values = label_values
+        self.sigma = sigma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class AAS(ValueEstimator):
+    """Quadratic functions of the features, special to a cluster of rows and a range of ages; gives numbers only
+    (``aas``).
+
+    Source: Lanitis, Draganova and Christodoulou, Comparing different classifiers for automatic age estimation, IEEE
+    TSMC-B 34(1), 2004.
+
+    Parameters
+    ----------
+    clusters : a whole number at least 1, default=3
+        Clusters of rows by appearance.
+    ranges : a whole number at least 1, default=3
+        Ranges of the label's values, each with as many training rows.
+    overlap : a number at least 0, default=0.5
+        How far a range reaches into its neighbours when a function is fitted, as a share of its width.
+    penalty : a number at least 0, or None, default=None
+        Penalty on the squared coefficients of the global function, a row; none chooses it on rows held back.
+    special_penalty : a number at least 0, or None, default=None
+        The same for what the special functions add to it.
+    validation : a number above 0 and below 1, default=0.2
+        Share of the rows held back to choose the penalties.
+    standardise : True or False, default=True
+        Bring the features to a common scale first.
+    label_values : array of numbers, optional
+        The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
+        when y has several columns.
+    sigma : float, optional
+        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
+        its label.
+    random_state : int, RandomState or None, default=0
+        Seed of everything random. The same seed gives the same model, to the byte.
+    n_jobs : int, optional
+        Threads; None is one, -1 one for every core. The model does not depend on it.
+    verbose : bool, default=False
+        Whether to show a bar on standard error while fitting.
+
+    Examples
+    --------
+    >>> from ldlf import AAS
+    >>> from ldlf.datasets import make_mixture
+    >>> X, y = make_mixture(60)
+    >>> AAS(label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
+    (2,)
+    """
+
+    _learner = "aas"
+    _declared = (
+        "clusters",
+        "ranges",
+        "overlap",
+        "penalty",
+        "special_penalty",
+        "validation",
+        "standardise",
+    )
+
+    def __init__(
+        self,
+        *,
+        clusters: int = 3,
+        ranges: int = 3,
+        overlap: float = 0.5,
+        penalty: float | None = None,
+        special_penalty: float | None = None,
+        validation: float = 0.2,
+        standardise: bool = True,
+        label_values: Any = None,
+        sigma: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.clusters = clusters
+        self.ranges = ranges
+        self.overlap = overlap
+        self.penalty = penalty
+        self.special_penalty = special_penalty
+        self.validation = validation
         self.standardise = standardise
         self.label_values = label_values
         self.sigma = sigma
@@ -912,6 +998,96 @@ class CPNN(DistributionEstimator):
         self.verbose = verbose
 
 
+class D2LDL(DistributionEstimator):
+    """Targets mixed with those of the rows that rebuild a row, then the maximum entropy model (``d2ldl``).
+
+    Source: He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017.
+
+    Parameters
+    ----------
+    mix : a number at least 0 and at most 1, default=0.3
+        Share of a row's target that comes from its neighbours.
+    neighbours : a whole number at least 1, default=20
+        Neighbours that may take part in rebuilding a row.
+    sparsity : a number at least 0 and below 1, default=0.1
+        Penalty on the sum of a row's weights, as a share of the one at which all of them vanish.
+    l2 : a number at least 0, or None, default=None
+        Penalty l2/2 |theta|^2 of the regression; none takes the one that bfgs-ldl chooses for the targets as they
+        are.
+    iterations : a whole number at least 1, default=500
+        Largest number of iterations of one minimisation.
+    tolerance : a number at least 0, default=1e-07
+        Ends a minimisation when an iteration lowers the mean loss by less than this.
+    validation : a number above 0 and below 1, default=0.2
+        Share of the rows held back to choose the penalty.
+    standardise : True or False, default=True
+        Bring the features to a common scale first.
+    label_values : array of numbers, optional
+        The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
+        when y has several columns.
+    sigma : float, optional
+        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
+        its label.
+    random_state : int, RandomState or None, default=0
+        Seed of everything random. The same seed gives the same model, to the byte.
+    n_jobs : int, optional
+        Threads; None is one, -1 one for every core. The model does not depend on it.
+    verbose : bool, default=False
+        Whether to show a bar on standard error while fitting.
+
+    Examples
+    --------
+    >>> from ldlf import D2LDL
+    >>> from ldlf.datasets import make_mixture
+    >>> X, y = make_mixture(60)
+    >>> D2LDL(iterations=20).fit(X, y).predict(X[:2]).shape
+    (2, 5)
+    """
+
+    _learner = "d2ldl"
+    _declared = (
+        "mix",
+        "neighbours",
+        "sparsity",
+        "l2",
+        "iterations",
+        "tolerance",
+        "validation",
+        "standardise",
+    )
+
+    def __init__(
+        self,
+        *,
+        mix: float = 0.3,
+        neighbours: int = 20,
+        sparsity: float = 0.1,
+        l2: float | None = None,
+        iterations: int = 500,
+        tolerance: float = 1e-07,
+        validation: float = 0.2,
+        standardise: bool = True,
+        label_values: Any = None,
+        sigma: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.mix = mix
+        self.neighbours = neighbours
+        self.sparsity = sparsity
+        self.l2 = l2
+        self.iterations = iterations
+        self.tolerance = tolerance
+        self.validation = validation
+        self.standardise = standardise
+        self.label_values = label_values
+        self.sigma = sigma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
 class ExtraTreesLDL(DistributionEstimator):
     """Trees with random thresholds that split on the whole distribution; leaves hold mean distributions (``extra-
     trees``).
@@ -987,6 +1163,90 @@ class ExtraTreesLDL(DistributionEstimator):
         self.verbose = verbose
 
 
+class IISALDL(DistributionEstimator):
+    """Iis-ldl on Gaussians whose width at every label adapts to what is predicted there (``iis-aldl``).
+
+    Source: Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014.
+
+    Parameters
+    ----------
+    sigma : a number above 0, or None, default=None
+        Deviation of every label's Gaussian at the start; none takes it from the targets.
+    rounds : a whole number at least 1, default=5
+        Largest number of rounds: a fit, then new widths.
+    iterations : a whole number at least 1, default=300
+        Largest number of iterations of one fit.
+    tolerance : a number at least 0, default=1e-06
+        Ends a fit when an iteration lowers the mean loss by less than this.
+    patience : a whole number at least 1, or None, default=10
+        Iterations without improvement on rows held back before a fit stops; none goes on to the tolerance.
+    validation : a number above 0 and below 1, default=0.1
+        Share of the rows held back to stop early.
+    standardise : True or False, default=True
+        Bring the features to a common scale first.
+    label_values : array of numbers, optional
+        The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
+        when y has several columns.
+    sigma : float, optional
+        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
+        its label.
+    random_state : int, RandomState or None, default=0
+        Seed of everything random. The same seed gives the same model, to the byte.
+    n_jobs : int, optional
+        Threads; None is one, -1 one for every core. The model does not depend on it.
+    verbose : bool, default=False
+        Whether to show a bar on standard error while fitting.
+
+    Examples
+    --------
+    >>> from ldlf import IISALDL
+    >>> from ldlf.datasets import make_mixture
+    >>> X, y = make_mixture(60)
+    >>> IISALDL(iterations=20, rounds=20, label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
+    (2, 5)
+    """
+
+    _learner = "iis-aldl"
+    _declared = (
+        "sigma",
+        "rounds",
+        "iterations",
+        "tolerance",
+        "patience",
+        "validation",
+        "standardise",
+    )
+
+    def __init__(
+        self,
+        *,
+        sigma: float | None = None,
+        rounds: int = 5,
+        iterations: int = 300,
+        tolerance: float = 1e-06,
+        patience: int | None = 10,
+        validation: float = 0.1,
+        standardise: bool = True,
+        label_values: Any = None,
+        sigma: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.sigma = sigma
+        self.rounds = rounds
+        self.iterations = iterations
+        self.tolerance = tolerance
+        self.patience = patience
+        self.validation = validation
+        self.standardise = standardise
+        self.label_values = label_values
+        self.sigma = sigma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
 class IISLDL(DistributionEstimator):
     """Maximum entropy model, fitted by improved iterative scaling, stopped early (``iis-ldl``).
 
@@ -1052,6 +1312,99 @@ class IISLDL(DistributionEstimator):
         self.iterations = iterations
         self.tolerance = tolerance
         self.patience = patience
+        self.validation = validation
+        self.standardise = standardise
+        self.label_values = label_values
+        self.sigma = sigma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class LARR(ValueEstimator):
+    """Support vector regression, adjusted by classifiers of the labels around its answer; gives numbers only
+    (``larr``).
+
+    Source: Guo, Fu, Dyer and Huang, Image-based human age estimation by manifold learning and locally adjusted robust
+    regression, IEEE TIP 17(7), 2008.
+
+    Parameters
+    ----------
+    window : a number at least 0, or None, default=None
+        How far from the regressed value labels compete, in units of their values; none chooses 1, 2, 4 or 8 on rows
+        held back.
+    penalty : a number above 0, or None, default=None
+        Cost C of an error of the regression by one deviation of the label; none chooses 1, 3, 10 or 30 on rows held
+        back.
+    epsilon : a number at least 0, default=0.1
+        Error of the regression that is free of charge, in deviations of the label.
+    pair_penalty : a number above 0, default=1.0
+        Cost C of a row on the wrong side of a classifier.
+    width : a number above 0, default=1.0
+        Deviation of the kernel as a multiple of the mean distance between training rows.
+    tolerance : a number above 0, default=0.001
+        Largest violation of the optimality conditions that is left.
+    validation : a number above 0 and below 1, default=0.2
+        Share of the rows held back to choose.
+    standardise : True or False, default=True
+        Whether features are scaled to deviation 1.
+    label_values : array of numbers, optional
+        The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
+        when y has several columns.
+    sigma : float, optional
+        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
+        its label.
+    random_state : int, RandomState or None, default=0
+        Seed of everything random. The same seed gives the same model, to the byte.
+    n_jobs : int, optional
+        Threads; None is one, -1 one for every core. The model does not depend on it.
+    verbose : bool, default=False
+        Whether to show a bar on standard error while fitting.
+
+    Examples
+    --------
+    >>> from ldlf import LARR
+    >>> from ldlf.datasets import make_mixture
+    >>> X, y = make_mixture(60)
+    >>> LARR(label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
+    (2,)
+    """
+
+    _learner = "larr"
+    _declared = (
+        "window",
+        "penalty",
+        "epsilon",
+        "pair_penalty",
+        "width",
+        "tolerance",
+        "validation",
+        "standardise",
+    )
+
+    def __init__(
+        self,
+        *,
+        window: float | None = None,
+        penalty: float | None = None,
+        epsilon: float = 0.1,
+        pair_penalty: float = 1.0,
+        width: float = 1.0,
+        tolerance: float = 0.001,
+        validation: float = 0.2,
+        standardise: bool = True,
+        label_values: Any = None,
+        sigma: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.window = window
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.pair_penalty = pair_penalty
+        self.width = width
+        self.tolerance = tolerance
         self.validation = validation
         self.standardise = standardise
         self.label_values = label_values
@@ -1607,11 +1960,15 @@ LEARNERS: dict[str, type[LDLEstimator]] = {
     "sndf-ldl": SNDFLDL,
     "aa-bp": AABP,
     "aa-knn": AAKNN,
+    "aas": AAS,
     "aoso-ldlogitboost": AOSOLDLogitBoost,
     "bfgs-ldl": BFGSLDL,
     "cpnn": CPNN,
+    "d2ldl": D2LDL,
     "extra-trees": ExtraTreesLDL,
+    "iis-aldl": IISALDL,
     "iis-ldl": IISLDL,
+    "larr": LARR,
     "ldlogitboost": LDLogitBoost,
     "ldsvr": LDSVR,
     "pt-bayes": PTBayes,
@@ -1626,11 +1983,15 @@ __all__ = [
     "SNDFLDL",
     "AABP",
     "AAKNN",
+    "AAS",
     "AOSOLDLogitBoost",
     "BFGSLDL",
     "CPNN",
+    "D2LDL",
     "ExtraTreesLDL",
+    "IISALDL",
     "IISLDL",
+    "LARR",
     "LDLogitBoost",
     "LDSVR",
     "PTBayes",

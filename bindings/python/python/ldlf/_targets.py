@@ -19,6 +19,8 @@ class Labels:
     classes: np.ndarray
     names: list[str] | None
     values: np.ndarray | None
+    #: The single labels that the targets were made from by a sigma.
+    singles: list[float] | None = None
 
 
 def learn(y: Any, label_values: Any, sigma: float | None) -> tuple[np.ndarray, Labels]:
@@ -36,7 +38,8 @@ def learn(y: Any, label_values: Any, sigma: float | None) -> tuple[np.ndarray, L
         singles = _numbers(array, "y")
         values = given if given is not None else _engine.implied_labels(singles)
         targets = _engine.spread(singles, values.tolist(), float(sigma)).astype(np.float64)
-        return targets, Labels(_whole(values), [_name(value) for value in values], values)
+        names = [_name(value) for value in values]
+        return targets, Labels(_whole(values), names, values, singles.tolist())
     if given is not None:
         return _one_hot(array, given), Labels(_whole(given), [_name(value) for value in given], given)
     classes = np.unique(array)

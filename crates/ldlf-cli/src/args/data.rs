@@ -23,9 +23,15 @@ pub struct DataOptions {
     /// A column with one ordered label a row, such as an age; with --sigma or --triangle it becomes a distribution
     #[arg(long, value_name = "COLUMN")]
     label_column: Option<String>,
-    /// Spread the single label as a Gaussian of this standard deviation
-    #[arg(long, value_name = "WIDTH", requires = "label_column", conflicts_with = "triangle")]
-    sigma: Option<f64>,
+    /// Spread the single label as a Gaussian of this standard deviation; a list gives every label its own
+    #[arg(
+        long,
+        value_name = "WIDTH",
+        requires = "label_column",
+        conflicts_with = "triangle",
+        value_delimiter = ','
+    )]
+    sigma: Vec<f64>,
     /// Spread the single label as a triangle that reaches this far to each side
     #[arg(long, value_name = "WIDTH", requires = "label_column")]
     triangle: Option<f64>,
@@ -56,7 +62,11 @@ pub struct DataOptions {
 impl DataOptions {
     /// The same, as the library takes it.
     pub fn for_reading(&self) -> ReadOptions {
-        let gaussian = self.sigma.map(|sigma| Spread::Gaussian { sigma });
+        let gaussian = match self.sigma[..] {
+            [] => None,
+            [sigma] => Some(Spread::Gaussian { sigma }),
+            _ => Some(Spread::Gaussians { sigmas: self.sigma.clone() }),
+        };
         ReadOptions {
             format: self.format,
             labels: self.labels.clone(),
@@ -75,6 +85,11 @@ impl DataOptions {
     /// Reads the data and passes on what the reader has to say.
     pub fn read(&self, path: &Path, printer: &Printer) -> Result<Dataset> {
         read_with(path, &self.for_reading(), printer)
+    }
+
+    /// Whether nothing is said about the data.
+    pub fn is_default(&self) -> bool {
+        self.for_reading() == ReadOptions::default()
     }
 
     /// Whether the source's own split is wanted.

@@ -12,7 +12,6 @@ use ldlf::measures::{self, ORDERED};
 use ldlf::{Dataset, Error, FitContext, Fitted, Learner, Result, Settings, registry, results};
 
 use super::Ending;
-use super::evaluate::{direction, measures_title};
 use crate::args::{Cv, ProtocolName};
 use crate::contenders::share_out;
 use crate::inputs::{check_input, data_name};
@@ -21,6 +20,9 @@ use crate::progress::{FoldWatcher, listen_for_ctrl_c};
 
 /// The measures of the paper's tables: the first of all measures.
 const IN_TABLE: usize = 6;
+
+/// Random splits when their number is not given.
+pub const SPLITS: usize = 10;
 
 /// Fits every learner on every fold and prints a table with means and standard deviations.
 pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
@@ -55,7 +57,11 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     if args.json {
         printer.json(&evaluation)?
     } else if args.markdown {
-        printer.text(&markdown::section(&evaluation, &in_table()))?
+        let ordered = is_ordered(&evaluation).then_some(ORDERED).into_iter().flatten();
+        printer.text(&markdown::section(
+            &evaluation,
+            &in_table().into_iter().chain(ordered).collect::<Vec<_>>(),
+        ))?
     } else {
         printer.text(&shown(&evaluation, folds.len()))?
     }
@@ -69,19 +75,26 @@ pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Re
     listen_for_ctrl_c();
     let outcome = cross_validate(plan, &watcher);
     watcher.finish();
-    if let (Err(Error::Interrupted), Some(path)) = (&outcome, journal) {
+    say_what_is_kept(&outcome, journal, printer);
+    outcome
+}
+
+/// After Ctrl-C, says where the finished folds are.
+pub fn say_what_is_kept<T>(outcome: &Result<T>, journal: Option<&Path>, printer: &Printer) {
+    if let (Err(Error::Interrupted), Some(path)) = (outcome, journal) {
         printer.message(format_args!(
             "finished folds are kept in {}; the same command goes on from there",
             path.display()
         ));
     }
-    outcome
 }
 
 /// How the rows are cut into folds.
 pub enum Cut<'a> {
-    /// By a seeded permutation.
-    Seeded(usize),
+    /// By seeded permutations: the number of folds of each, and how many of them.
+    Seeded(usize, usize),
+    /// By random splits that learn from a share of the rows, so many of them.
+    Share(f64, usize),
     /// As a file says.
     File(&'a Path),
     /// As the data's own split says.
@@ -94,7 +107,18 @@ impl<'a> Cut<'a> {
     fn new(args: &'a Cv) -> Result<Self> {
         let split = args.options.has_split();
         if args.protocol == ProtocolName::Clean {
-            return Cut::clean(args.folds, args.fold_file.as_deref(), split);
+            return match (args.train_share, split) {
+                (Some(_), true) => {
+                    Err(Error::usage("--train-share and --split-column both cut the rows; give one of them"))
+                }
+                (Some(share), false) => Ok(Cut::Share(share, args.repeats.unwrap_or(SPLITS))),
+                (None, true) if args.repeats.is_some() => {
+                    Err(Error::usage("--split-column is one split; leave out --repeats"))
+                }
+                (None, _) => {
+                    Cut::clean(args.folds, args.repeats.unwrap_or(1), args.fold_file.as_deref(), split)
+                }
+            };
         }
         let refuse = |what: &str| {
             Err(Error::usage(format!(
@@ -104,34 +128,38 @@ impl<'a> Cut<'a> {
         match (&args.fold_file, split) {
             (Some(_), _) => refuse("--fold-file"),
             (_, true) => refuse("--split-column"),
+            _ if args.train_share.is_some() => refuse("--train-share"),
+            _ if args.repeats.is_some() => refuse("--repeats"),
             _ if args.folds != 10 => refuse("--folds"),
             _ => Ok(Cut::Released),
         }
     }
 
     /// The folds of the clean protocol: a file or a split takes the place of the permutation.
-    pub fn clean(folds: usize, file: Option<&'a Path>, split: bool) -> Result<Self> {
+    pub fn clean(folds: usize, repeats: usize, file: Option<&'a Path>, split: bool) -> Result<Self> {
         match (file, split) {
             (Some(_), true) => {
                 Err(Error::usage("--fold-file and --split-column both cut the rows; give one of them"))
             }
             (Some(file), false) => check_input(file).map(|()| Cut::File(file)),
             (None, true) => Ok(Cut::Split),
-            (None, false) => Ok(Cut::Seeded(folds)),
+            (None, false) => Ok(Cut::Seeded(folds, repeats)),
         }
     }
 
     /// Cuts the rows.
     pub fn folds(&self, data: &Dataset, seed: u64) -> Result<Vec<Fold>> {
         match self {
-            Cut::Seeded(count) => folds::seeded(data, *count, seed),
+            Cut::Seeded(count, repeats) => folds::repeated(data, *count, *repeats, seed),
+            Cut::Share(share, repeats) => folds::random_splits(data, *share, *repeats, seed),
             Cut::File(path) => folds::from_file(path, data),
             Cut::Split => folds::by_split(data),
             Cut::Released => folds::released(data.rows(), seed),
         }
     }
 
-    fn protocol(&self) -> Protocol {
+    /// The rules that go with it.
+    pub fn protocol(&self) -> Protocol {
         if matches!(self, Cut::Released) { Protocol::Released } else { Protocol::Clean }
     }
 }
@@ -188,7 +216,7 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let fold_count = counted(folds, "fold");
     let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
     text += &table(evaluation, &in_table(), folds).to_string();
-    let ordered = evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some());
+    let ordered = is_ordered(evaluation);
     if ordered {
         text += &format!("\n{}", table(evaluation, &ORDERED, folds));
     }
@@ -209,13 +237,18 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     text
 }
 
+/// Whether the labels stand for numbers.
+fn is_ordered(evaluation: &CrossValidation) -> bool {
+    evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some())
+}
+
 /// The names of the measures in the table.
 fn in_table() -> Vec<&'static str> {
     measures::all().iter().take(IN_TABLE).map(|measure| measure.name).collect()
 }
 
 fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
-    let heads = std::iter::once("learner").chain(names.iter().map(|name| measures_title(name)));
+    let heads = std::iter::once("learner").chain(names.iter().map(|name| measures::title(name)));
     let mut table =
         Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
     for result in &evaluation.results {
@@ -230,7 +263,7 @@ fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
                 .results
                 .iter()
                 .filter_map(|other| other.mean.get(name))
-                .any(|other| direction(name).prefers(other, mean));
+                .any(|other| measures::direction(name).prefers(other, mean));
             let mark = if alone || beaten { ' ' } else { '*' };
             let deviation = result.std.get(name).filter(|_| folds > 1);
             let spread = deviation.map_or(String::new(), |std| format!("±{std:.4}"));

@@ -13,6 +13,7 @@ use ldlf::{
 use super::Ending;
 use super::cv::{check_results_folder, contender, shown, watched};
 use super::generate::{Layout, save};
+use super::look::lay_open;
 use crate::args::{Demo, read_with};
 use crate::printer::{Printer, number};
 use crate::progress::{TrainingWatcher, listen_for_ctrl_c};
@@ -30,10 +31,12 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     std::fs::create_dir_all(&args.out).map_err(|e| Error::io(&args.out, e))?;
     let place = |name: &str| args.out.join(name);
     let (votes, model, folder) = (place("votes.csv"), place("model.ldlf"), place("results"));
+    let report = place("report.html");
 
     let data = make_votes(&votes, args.compute.seed, printer)?;
     let learner = registry::build("sldlf", None, &data.name, &Settings::new())?;
-    let kl = train(learner.as_ref(), &data, &model, args, printer)?;
+    let trained = train(learner.as_ref(), &data, &model, args, printer)?;
+    let kl = trained.summary.validation_kl;
 
     let rival = RIVALS.iter().find(|name| registry::find(name).is_ok());
     let mut contenders: Vec<Contender> = Vec::new();
@@ -53,11 +56,15 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     };
     let evaluation = watched(&plan, None, printer)?;
     results::save(&folder, &evaluation, &data)?;
+    let threads = Threads::joined_by_caller(args.compute.threads)?;
+    let laid_open = lay_open("model.ldlf", &trained, &data, &[], &threads)?;
+    let page = super::report::of_folder("A first look: votes", &folder, laid_open)?;
+    super::report::write(&report, Overwrite::Yes, &page)?;
     let names: Vec<&str> = contenders.iter().map(|contender| contender.learner.name()).collect();
     printer.text(&format!(
         "{}\n{}",
         shown(&evaluation, FOLDS),
-        ending(&[&votes, &model, &folder], number(kl), &names.join(","))
+        ending(&[&votes, &model, &folder, &report], number(kl), &names.join(","))
     ))?;
     Ok(Ending::Done)
 }
@@ -72,18 +79,18 @@ fn make_votes(path: &Path, seed: u64, printer: &Printer) -> Result<Dataset> {
     read_with(path, &options, printer)
 }
 
-/// Trains on all rows, writes the model, and gives its K-L on the rows that it held back.
+/// Trains on all rows and writes the model.
 fn train(
     learner: &dyn Learner,
     data: &Dataset,
     path: &Path,
     args: &Demo,
     printer: &Printer,
-) -> Result<Option<f64>> {
+) -> Result<TrainedModel> {
     printer.message(format_args!("training {} on {} rows", learner.name(), data.rows()));
     let mut watcher = TrainingWatcher::new(printer, None, None);
     listen_for_ctrl_c();
-    let threads = Threads::new(args.compute.threads)?;
+    let threads = Threads::joined_by_caller(args.compute.threads)?;
     let fitted =
         TrainedModel::fit(learner, data, &mut FitContext::new(args.compute.seed, threads, &mut watcher));
     watcher.finish();
@@ -92,15 +99,17 @@ fn train(
         return Err(Error::Interrupted);
     }
     model.save(path, Overwrite::Yes)?;
-    Ok(model.summary.validation_kl)
+    Ok(model)
 }
 
-fn ending([votes, model, folder]: &[&PathBuf; 3], kl: String, names: &str) -> String {
-    let (votes, model, folder) = (votes.display(), model.display(), folder.display());
+fn ending([votes, model, folder, report]: &[&PathBuf; 4], kl: String, names: &str) -> String {
+    let (votes, model, folder, report) =
+        (votes.display(), model.display(), folder.display(), report.display());
     format!(
         "data     {votes}\n\
          model    {model} (validation K-L {kl})\n\
          results  {folder}\n\
+         report   {report} (open it in a browser)\n\
          \n\
          Next:\n  \
          ldlf predict {model} {votes} --write distribution,mode --out - | head -3\n  \

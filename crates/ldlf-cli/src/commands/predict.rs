@@ -30,7 +30,7 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     if args.features.is_some() {
         schema.feature_names = args.features.clone();
     }
-    let threads = Threads::new(args.threads)?;
+    let threads = Threads::joined_by_caller(args.threads)?;
     let rows = stream(&args.data, args.format, &schema, model.features)?;
     let started = Instant::now();
     let mut pump =

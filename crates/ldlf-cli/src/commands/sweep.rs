@@ -19,7 +19,7 @@ use crate::printer::{Printer, Table, word};
 /// Cross-validates every combination of values and prints a curve of K-L.
 pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
-    let cut = Cut::clean(args.folds, args.fold_file.as_deref(), args.options.has_split())?;
+    let cut = Cut::clean(args.folds, 1, args.fold_file.as_deref(), args.options.has_split())?;
     let overwrite = match &args.out {
         Some(path) if is_standard(path) => {
             return Err(Error::usage("--out names a file; the table on standard output needs no --out"));

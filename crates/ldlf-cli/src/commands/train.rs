@@ -41,7 +41,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         }
         None => None,
     };
-    let threads = Threads::new(args.compute.threads)?;
+    let threads = Threads::joined_by_caller(args.compute.threads)?;
     let mut data = args.options.read(&args.data, printer)?;
     if args.options.has_split() {
         data = data.select(&folds::split_parts(&data)?.training);

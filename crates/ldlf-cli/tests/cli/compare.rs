@@ -52,6 +52,32 @@ Mean ± standard deviation over the folds. Fidelity, intersection and CS(5) shou
 }
 
 #[test]
+fn ordered_labels_have_a_curve_of_cumulative_scores() {
+    let folder = Folder::with_votes();
+    let object =
+        folder.json("cv votes.csv --labels votes_* --label-values 1..4 --learner mean --folds 3 --json");
+    let curve = object["results"][0]["cs_curve"].as_array().unwrap();
+    assert_eq!((curve.len(), curve[3].as_f64()), (21, Some(1.0)), "no label is more than 3 away");
+    assert!(curve[0].as_f64() < curve[1].as_f64());
+    let plain = folder.json("cv votes.csv --labels votes_* --learner mean --folds 3 --json");
+    assert!(plain["results"][0].get("cs_curve").is_none());
+}
+
+#[test]
+fn random_splits_and_repeats_take_the_place_of_folds() {
+    let folder = Folder::with_votes();
+    let folds = |options: &str| {
+        let object = folder.json(&format!("cv votes.csv --labels votes_* --learner mean --json {options}"));
+        object["results"][0]["folds"].as_array().unwrap().len()
+    };
+    assert_eq!(folds("--train-share 0.2 --repeats 4"), 4);
+    assert_eq!(folds("--train-share 0.2"), 10);
+    assert_eq!(folds("--folds 3 --repeats 2"), 6);
+    let refused = folder.call("cv votes.csv --labels votes_* --train-share 1.5");
+    assert!(refused.contains("the training share must be above 0 and below 1, got 1.5"), "{refused}");
+}
+
+#[test]
 fn json_has_every_fold_and_every_measure() {
     let folder = Folder::with_votes();
     let object =

@@ -224,6 +224,28 @@ model    m
 }
 
 #[test]
+fn every_label_may_have_its_own_width_and_values_may_have_gaps() {
+    let folder = Folder::new();
+    folder.write("ages.csv", "x,age\n1,20\n2,30\n3,60\n");
+    let options = "--label-column age --label-values 20,30,60 --learner mean";
+    folder.succeed(&format!("train ages.csv {options} --sigma 0,0,30 --out wide"));
+    folder.succeed(&format!("train ages.csv {options} --triangle 20 --out triangle"));
+    let mean = |model: &str| {
+        let table = folder.succeed(&format!("predict {model} ages.csv --out - --quiet"));
+        table.lines().nth(1).unwrap().split(',').map(|p| p.parse().unwrap()).collect::<Vec<f64>>()
+    };
+    // 20 and 30 stay where they are; 60 spreads as exp(-8/9), exp(-1/2), 1.
+    let (far, near) = ((-8.0f64 / 9.0).exp(), (-0.5f64).exp());
+    let sum = far + near + 1.0;
+    let expected = [(1.0 + far / sum) / 3.0, (1.0 + near / sum) / 3.0, 1.0 / sum / 3.0];
+    assert!(mean("wide").iter().zip(expected).all(|(p, e)| (p - e).abs() < 1e-6), "{:?}", mean("wide"));
+    // A triangle reaches from 20 to 30 and back with half its height, and 60 is alone.
+    assert!(mean("triangle").iter().all(|p| (p - 1.0 / 3.0).abs() < 1e-6));
+    let refused = folder.call(&format!("train ages.csv {options} --sigma 1,2 --out n"));
+    assert!(refused.contains("row 1: sigma gives 2 widths for 3 labels"), "{refused}");
+}
+
+#[test]
 fn single_ordered_labels_become_distributions() {
     let folder = Folder::new();
     folder.write("ages.csv", "x,age\n1,10\n2,11\n3,12\n");
@@ -243,6 +265,8 @@ mode,mean,interval_0.5_low,interval_0.5_high
     );
     let measured = folder.json("evaluate m ages.csv --label-column age --sigma 1 --json");
     assert!((measured["measures"]["mae_mode"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9, "{measured}");
+    // The model remembers the column and the spread.
+    assert_eq!(folder.json("evaluate m ages.csv --json")["measures"], measured["measures"]);
     assert_data_eq!(
         folder.call("train ages.csv --sigma 1 --out n"),
         str![[r#"

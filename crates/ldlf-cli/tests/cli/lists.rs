@@ -26,6 +26,8 @@ Commands:
   datasets     List known public datasets and how to get them
   generate     Write an artificial dataset
   inspect      Show what a model file holds
+  report       Make one self-contained HTML page of results and models
+  plot         Draw a single picture as SVG or PNG
   demo         See it work on built-in data, within a minute
   completions  Print a completion script for a shell
   help         Print this message or the help of the given subcommand(s)
@@ -121,6 +123,8 @@ fn every_verb_has_help_and_those_that_take_files_have_examples() {
         "learners",
         "generate",
         "inspect",
+        "report",
+        "plot",
         "demo",
         "completions",
     ] {

@@ -9,4 +9,6 @@ mod data;
 mod interrupt;
 mod lists;
 mod predict;
+mod report;
+mod reproduce;
 mod train;

@@ -4,8 +4,8 @@ use serde::{Serialize, Serializer};
 
 use super::{Plan, Protocol};
 use crate::learner::Summary;
-use crate::measures::Scores;
-use crate::{FitEvent, Prediction, Settings};
+use crate::measures::{LARGEST_K, Scores, cumulative_scores};
+use crate::{Dataset, FitEvent, Prediction, Settings};
 
 /// What one learner came to on one fold. In JSON: its numbers, the times last.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,23 +58,31 @@ pub struct LearnerResult {
     pub mean: Scores,
     /// The population standard deviation over the folds; null where a fold has none.
     pub std: Scores,
+    /// For ordered labels the mean over the folds of [`cumulative_scores`]: entry `k` is CS(k).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cs_curve: Option<Vec<f64>>,
 }
 
 impl LearnerResult {
     /// Joins the folds of a learner.
     pub fn new(learner: &str, parameters: Settings, folds: Vec<FoldResult>) -> Self {
         let numbers: Vec<Scores> = folds.iter().map(FoldResult::numbers).collect();
-        let over_folds = |statistic: fn(&[f64]) -> f64| {
-            let names = numbers.first().into_iter().flat_map(Scores::iter);
-            let of_name = |(name, _): (&'static str, Option<f64>)| {
-                let values: Option<Vec<f64>> = numbers.iter().map(|scores| scores.get(name)).collect();
-                (name, values.map(|values| statistic(&values)))
-            };
-            Scores(names.map(of_name).collect())
-        };
-        let (mean, std) = (over_folds(mean), over_folds(population_deviation));
-        LearnerResult { learner: learner.to_string(), parameters, folds, mean, std }
+        let (mean, std) = mean_and_deviation(&numbers);
+        LearnerResult { learner: learner.to_string(), parameters, folds, mean, std, cs_curve: None }
     }
+}
+
+/// The mean and the population standard deviation over folds of every number; null where a fold has none.
+pub fn mean_and_deviation(folds: &[Scores]) -> (Scores, Scores) {
+    let over_folds = |statistic: fn(&[f64]) -> f64| {
+        let names = folds.first().into_iter().flat_map(Scores::iter);
+        let of_name = |(name, _): (&'static str, Option<f64>)| {
+            let values: Option<Vec<f64>> = folds.iter().map(|scores| scores.get(name)).collect();
+            (name, values.map(|values| statistic(&values)))
+        };
+        Scores(names.map(of_name).collect())
+    };
+    (over_folds(mean), over_folds(population_deviation))
 }
 
 /// Folds x learners, measured. Serialises to the object of `ldlf cv --json`.
@@ -102,7 +110,10 @@ impl CrossValidation {
         let mut results = results.into_iter();
         let of_learner = |contender: &super::Contender| {
             let folds = results.by_ref().take(plan.folds.len()).collect();
-            LearnerResult::new(contender.learner.name(), contender.learner.settings(), folds)
+            let mut result =
+                LearnerResult::new(contender.learner.name(), contender.learner.settings(), folds);
+            result.cs_curve = mean_curve(&result.folds, plan.data);
+            result
         };
         CrossValidation {
             dataset: plan.data.name.clone(),
@@ -114,6 +125,16 @@ impl CrossValidation {
             results: plan.contenders.iter().map(of_learner).collect(),
         }
     }
+}
+
+/// The mean over the folds of their cumulative scores.
+fn mean_curve(folds: &[FoldResult], data: &Dataset) -> Option<Vec<f64>> {
+    let mut sum = vec![0.0; LARGEST_K + 1];
+    for fold in folds {
+        let curve = cumulative_scores(&fold.prediction, &data.select(&fold.rows))?;
+        sum.iter_mut().zip(curve).for_each(|(sum, share)| *sum += share);
+    }
+    Some(sum.into_iter().map(|sum| sum / folds.len() as f64).collect())
 }
 
 fn mean(values: &[f64]) -> f64 {

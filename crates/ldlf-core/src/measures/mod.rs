@@ -21,7 +21,7 @@ pub use euclidean::EUCLIDEAN;
 pub use fidelity::FIDELITY;
 pub use intersection::INTERSECTION;
 pub use kl::KL;
-pub use scores::{ORDERED, Scores, score};
+pub use scores::{LARGEST_K, ORDERED, Scores, cumulative_scores, score};
 pub use sorensen::SORENSEN;
 pub use squared_chi2::SQUARED_CHI2;
 
@@ -62,6 +62,31 @@ pub struct Measure {
     pub direction: Direction,
     /// The measure of one row.
     pub of_row: fn(truth: &[f32], predicted: &[f32]) -> f64,
+}
+
+/// What tables call a measure, those for ordered labels included; another name stays as it is.
+///
+/// ```
+/// use ldlf_core::measures::title;
+/// assert_eq!((title("kl"), title("cs_5"), title("fit_seconds")), ("K-L", "CS(5)", "fit_seconds"));
+/// ```
+pub fn title(name: &str) -> &str {
+    match name {
+        "mae_mode" => "MAE of the mode",
+        "mae_mean" => "MAE of the mean",
+        "mae_median" => "MAE of the median",
+        "cs_5" => "CS(5)",
+        _ => all().iter().find(|measure| measure.name == name).map_or(name, |measure| measure.title),
+    }
+}
+
+/// Which way a measure points; of the measures for ordered labels only the cumulative score should rise.
+pub fn direction(name: &str) -> Direction {
+    match all().iter().find(|measure| measure.name == name) {
+        Some(measure) => measure.direction,
+        None if name.starts_with("cs_") => Direction::HigherIsBetter,
+        None => Direction::LowerIsBetter,
+    }
 }
 
 /// Every measure of distributions, in the order of tables and of JSON.

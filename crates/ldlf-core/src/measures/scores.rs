@@ -90,6 +90,21 @@ pub fn score(prediction: &Prediction, data: &Dataset) -> Scores {
     Scores(scores)
 }
 
+/// The largest `k` of [`cumulative_scores`].
+pub const LARGEST_K: usize = 20;
+
+/// The curve of the age literature: for `k = 0, 1, ..., LARGEST_K` the share of rows, by their weight, whose mode (or plain value)
+/// is at most `k` away from the truth of [`score`]. None where the labels stand for no numbers or no row counts.
+pub fn cumulative_scores(prediction: &Prediction, data: &Dataset) -> Option<Vec<f64>> {
+    let values = data.schema.label_values.as_ref()?;
+    let errors = absolute_errors(prediction, data, values, Rule::Mode);
+    let within = |k: usize| {
+        let near = errors.iter().map(|&error| f64::from(u8::from(error <= k as f64)));
+        Some(weighted_mean(near, data.weights.as_deref())).filter(|share| !share.is_nan())
+    };
+    (0..=LARGEST_K).map(within).collect()
+}
+
 /// How far each row's answer is from the true one; see [`score`] for what the true one is.
 pub(crate) fn absolute_errors(
     prediction: &Prediction,
@@ -158,6 +173,17 @@ mod tests {
         // The true means are 17.5 and 22.5.
         let values = score(&Prediction::Values(vec![17.5, 32.5]), &data);
         assert_eq!(ordered(&values), [Some(5.0), Some(5.0), Some(5.0), Some(0.5)]);
+    }
+
+    #[test]
+    fn the_curve_of_cumulative_scores_rises_where_errors_end_and_counts_weights() {
+        let data = ages().with_weights(vec![3.0, 1.0]).unwrap();
+        let curve = cumulative_scores(&Prediction::Values(vec![12.0, 38.0]), &data).unwrap();
+        assert_eq!(curve.len(), LARGEST_K + 1);
+        assert_eq!((curve[1], curve[2], curve[7], curve[8]), (0.0, 0.75, 0.75, 1.0));
+        let mut unordered = ages();
+        unordered.schema.label_values = None;
+        assert_eq!(cumulative_scores(&Prediction::Values(vec![12.0, 38.0]), &unordered), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::roles::shown;
 use super::{Loaded, ReadOptions};
+use crate::dataset::SingleLabel;
 use crate::folds::is_tested;
 use crate::targets::{check_label_values, from_single_label, implied_label_values};
 use crate::{Dataset, Error, Features, Matrix, Result};
@@ -131,6 +132,9 @@ impl Parts {
             dataset.schema.label_names = values.iter().map(f64::to_string).collect();
         }
         dataset.schema.label_values = label_values;
+        dataset.schema.single = singles
+            .as_ref()
+            .map(|_| SingleLabel { column: options.label_column.clone(), spread: options.spread.clone() });
         dataset.truth = singles;
         if let Some(split) = self.split {
             fits("values of the split", split.len())?;

@@ -101,7 +101,7 @@ impl FromStr for Format {
 ///
 /// In formats without column names (`.mat`, `.npz`, svmlight), [`labels`](Self::labels) and [`features`](Self::features)
 /// do not choose anything: when given, they are the names of all labels and features in their order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
     /// The format; by the extension when absent. Standard input (`-`) needs it.
     pub format: Option<Format>,

@@ -2,7 +2,7 @@
 
 use ldlf::evaluate::CrossValidation;
 
-use super::super::evaluate::{direction, measures_title};
+use ldlf::measures::{direction, title};
 
 /// A table with a learner a row, sorted by average rank: the measures as mean ± deviation with the best in bold, the average rank
 /// over them, and the seconds of a fit and a prediction.
@@ -10,11 +10,12 @@ pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
     let CrossValidation { dataset, rows, features, labels, protocol, seed, results } = evaluation;
     let folds = results.first().map_or(0, |result| result.folds.len());
     let mut text = format!(
-        "### {dataset}\n\n{rows} rows, {features} features, {} labels; protocol {}, {folds} folds, seed {seed}\n\n",
+        "### {dataset}\n\n{rows} rows, {features} features, {} labels; protocol {}, {}, seed {seed}\n\n",
         labels.len(),
         protocol.name(),
+        crate::printer::counted(folds, "fold"),
     );
-    let titles: Vec<&str> = measures.iter().map(|name| measures_title(name)).collect();
+    let titles: Vec<&str> = measures.iter().map(|name| title(name)).collect();
     text += &format!("| learner | {} | rank | fit s | predict s |\n", titles.join(" | "));
     text += &format!("|---|{}\n", "---|".repeat(measures.len() + 3));
     let ranks = average_ranks(evaluation, measures);
@@ -27,6 +28,7 @@ pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
             let best = rank_of(evaluation, name, place) < 2.0;
             let mark = if best { "**" } else { "" };
             text += &match (result.mean.get(name), result.std.get(name)) {
+                (Some(mean), Some(_)) if folds == 1 => format!(" {mark}{mean:.4}{mark} |"),
                 (Some(mean), Some(std)) => format!(" {mark}{mean:.4}{mark} ± {std:.4} |"),
                 _ => " - |".to_string(),
             };

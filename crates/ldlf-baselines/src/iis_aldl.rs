@@ -1,0 +1,249 @@
+//! `iis-aldl`: adaptive label distributions, whose width at every label follows from what is predicted there.
+
+use ldlf_core::answers::Rule;
+use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::targets::{Spread, from_single_label};
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Result,
+    Settings, Threads, Value,
+};
+
+use crate::iis_ldl::{IisLdl, IisLdlParameters};
+use crate::maximum_entropy::MaximumEntropy;
+use crate::ordered::{label_values, nearest_label, numbers};
+use crate::stages::{fit_stage, was_stopped};
+
+ldlf_core::parameters! {
+    /// What `iis-aldl` can be told.
+    pub struct IisAldlParameters {
+        /// Deviation of every label's Gaussian at the start; none takes it from the targets.
+        sigma: Option<f64> = None, above 0;
+        /// Largest number of rounds: a fit, then new widths.
+        rounds: usize = 5, at_least 1;
+        /// Largest number of iterations of one fit.
+        iterations: usize = 300, at_least 1;
+        /// Ends a fit when an iteration lowers the mean loss by less than this.
+        tolerance: f64 = 1e-6, at_least 0;
+        /// Iterations without improvement on rows held back before a fit stops; none goes on to the tolerance.
+        patience: Option<usize> = Some(10), at_least 1;
+        /// Share of the rows held back to stop early.
+        validation: f64 = 0.1, above 0, below 1;
+        /// Bring the features to a common scale first.
+        standardise: bool = true;
+    }
+}
+
+/// Rounds of two steps, while the mean absolute error of the mode on the training rows falls:
+///
+/// 1. fit the maximum entropy model of [`iis_ldl`](crate::iis_ldl) to `d_i ~ exp(-(v - y_i)^2 / (2 sigma(y_i)^2))`;
+/// 2. for every label `y`, take the rows of that label whose mode errs by no more than the mean error, average their predicted
+///    distributions to `p`, and choose `sigma(y)` so that the Gaussian around `y` is closest to it in `K-L(p, d)`, which is where
+///    both have the same mean squared distance from `y`.
+///
+/// The label of a row is its single label, else the one nearest to the mean of its distribution. Source: Geng, Wang and Xia,
+/// "Facial age estimation by adaptive label distribution learning", ICPR 2014.
+pub struct IisAldl {
+    parameters: IisAldlParameters,
+}
+
+impl IisAldl {
+    /// The learner with the given parameters.
+    pub fn new(parameters: IisAldlParameters) -> Self {
+        IisAldl { parameters }
+    }
+
+    fn inner(&self) -> IisLdl {
+        let IisAldlParameters { iterations, tolerance, patience, validation, standardise, .. } =
+            self.parameters.clone();
+        IisLdl::new(IisLdlParameters { iterations, tolerance, patience, validation, standardise })
+    }
+}
+
+impl Learner for IisAldl {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> Settings {
+        self.parameters.to_settings()
+    }
+
+    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        context.refuse_resume(self.name())?;
+        let values = label_values(data, self.name())?;
+        let numbers = numbers(data, values);
+        let labels: Vec<usize> = numbers.iter().map(|&number| nearest_label(number, values)).collect();
+        let mut widths = match self.parameters.sigma {
+            Some(sigma) => vec![sigma; values.len()],
+            None => re_estimated(&vec![None; values.len()], values, &labels, &data.targets, |_| true),
+        };
+        let mut best: Option<(f64, AdaptiveModel, Summary)> = None;
+        let mut iterations = 0;
+        for round in 0..self.parameters.rounds {
+            let adapted = Dataset { targets: targets(values, &labels, &widths)?, ..data.clone() };
+            let stage = (round, self.parameters.rounds);
+            let Fitted { model, mut summary } = fit_stage(&self.inner(), &adapted, stage, context)?;
+            let predicted = model.predict(&data.features, &context.threads)?.into_distributions()?;
+            let errors = errors(&predicted, values, &numbers);
+            let mean_error = weighted_mean(&errors, data);
+            iterations += summary.iterations;
+            summary.iterations = iterations;
+            let stopped = was_stopped(&summary);
+            if best.as_ref().is_some_and(|(least, ..)| mean_error >= *least) {
+                break;
+            }
+            best = Some((mean_error, AdaptiveModel { inner: model, widths: widths.clone() }, summary));
+            if stopped {
+                break;
+            }
+            let known: Vec<Option<f64>> = widths.iter().copied().map(Some).collect();
+            widths = re_estimated(&known, values, &labels, &predicted, |row| errors[row] <= mean_error);
+        }
+        let (_, model, mut summary) = best.expect("there is at least one round");
+        summary.iterations = iterations;
+        Ok(Fitted { model: Box::new(model), summary })
+    }
+}
+
+fn targets(values: &[f64], labels: &[usize], widths: &[f64]) -> Result<Matrix<f32>> {
+    let mut targets = Matrix::zeros(labels.len(), values.len());
+    for (row, &label) in labels.iter().enumerate() {
+        let spread = Spread::Gaussian { sigma: widths[label] };
+        targets.row_mut(row).copy_from_slice(&from_single_label(values[label], values, &spread)?);
+    }
+    Ok(targets)
+}
+
+fn errors(predicted: &Matrix<f32>, values: &[f64], numbers: &[f64]) -> Vec<f64> {
+    let error = |(row, &number): (&[f32], &f64)| (Rule::Mode.answer(row, values) - number).abs();
+    predicted.iter_rows().zip(numbers).map(error).collect()
+}
+
+fn weighted_mean(errors: &[f64], data: &Dataset) -> f64 {
+    let weight = |row: usize| f64::from(data.weight(row));
+    let total: f64 = (0..errors.len()).map(weight).sum();
+    let sum: f64 = errors.iter().enumerate().map(|(row, error)| weight(row) * error).sum();
+    if total > 0.0 { sum / total } else { 0.0 }
+}
+
+/// The width of every label from the mean distribution of its rows that `count`. A label without such rows keeps its width;
+/// where it has none, it gets the mean of the others.
+fn re_estimated(
+    known: &[Option<f64>],
+    values: &[f64],
+    labels: &[usize],
+    distributions: &Matrix<f32>,
+    counts: impl Fn(usize) -> bool,
+) -> Vec<f64> {
+    let mut spreads = vec![(0.0f64, 0.0f64); values.len()];
+    for (row, &label) in labels.iter().enumerate().filter(|&(row, _)| counts(row)) {
+        for (&p, value) in distributions.row(row).iter().zip(values) {
+            spreads[label].0 += f64::from(p) * (value - values[label]).powi(2);
+            spreads[label].1 += f64::from(p);
+        }
+    }
+    let width = |label: usize| match spreads[label] {
+        (sum, total) if total > 0.0 => Some(closest_width(values, label, sum / total)),
+        _ => known[label],
+    };
+    let widths: Vec<Option<f64>> = (0..values.len()).map(width).collect();
+    let given: Vec<f64> = widths.iter().flatten().copied().collect();
+    let mean = given.iter().sum::<f64>() / given.len().max(1) as f64;
+    widths.into_iter().map(|width| width.unwrap_or(mean)).collect()
+}
+
+/// The deviation at which the Gaussian over `values` around a label has the mean squared distance `wanted` from it, by bisection;
+/// between half the smallest step of the values and ten times their range.
+fn closest_width(values: &[f64], label: usize, wanted: f64) -> f64 {
+    let step = values.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let (mut low, mut high) = ((0.5 * step).ln(), (10.0 * (values[values.len() - 1] - values[0])).ln());
+    let spread = |sigma: f64| {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for value in values {
+            let squared = (value - values[label]).powi(2);
+            let mass = (-0.5 * squared / (sigma * sigma)).exp();
+            sum += mass * squared;
+            total += mass;
+        }
+        sum / total
+    };
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        *(if spread(middle.exp()) < wanted { &mut low } else { &mut high }) = middle;
+    }
+    (0.5 * (low + high)).exp()
+}
+
+/// A maximum entropy model and the widths it was fitted with.
+struct AdaptiveModel {
+    inner: Box<dyn Model>,
+    widths: Vec<f64>,
+}
+
+impl Model for AdaptiveModel {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        self.inner.predict(features, threads)
+    }
+
+    fn store(&self, parts: &mut Parts) {
+        self.inner.store(parts);
+        parts.put("widths", Array::F64(vec![self.widths.len()], self.widths.clone()));
+    }
+
+    fn inspect(&self) -> Vec<(String, Value)> {
+        let mut facts = self.inner.inspect();
+        let widths = self.widths.iter().map(|width| Value::from((width * 1000.0).round() / 1000.0));
+        facts.push(("widths".into(), Value::Array(widths.collect())));
+        facts
+    }
+}
+
+fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+    let widths = parts.f64s("widths", &[shape.labels])?;
+    if widths.iter().any(|&width| width <= 0.0) {
+        return Err(Error::model_file("the model file's \"widths\" are not all above 0"));
+    }
+    Ok(Box::new(AdaptiveModel { inner: MaximumEntropy::load(parts, shape)?, widths }))
+}
+
+/// `iis-aldl` for the registry.
+pub const ENTRY: LearnerEntry = LearnerEntry {
+    name: "iis-aldl",
+    summary: "iis-ldl on Gaussians whose width at every label adapts to what is predicted there",
+    source: "Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014",
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: true },
+    parameters: IisAldlParameters::declared,
+    presets: Vec::new,
+    build: |settings| Ok(Box::new(IisAldl::new(IisAldlParameters::from_settings(settings)?))),
+    load,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_width_gives_back_the_gaussian_it_was_measured_on() {
+        let ages: Vec<f64> = (0..=60).map(f64::from).collect();
+        for (label, sigma) in [(30, 3.0), (2, 4.5), (60, 1.2)] {
+            let d = from_single_label(ages[label], &ages, &Spread::Gaussian { sigma }).unwrap();
+            let wanted: f64 =
+                d.iter().zip(&ages).map(|(&d, age)| f64::from(d) * (age - ages[label]).powi(2)).sum();
+            assert!((closest_width(&ages, label, wanted) - sigma).abs() < 1e-4, "{label}");
+        }
+    }
+
+    #[test]
+    fn no_other_width_is_closer_in_k_l() {
+        let ages = [1.0, 2.0, 3.0, 5.0];
+        let p = [0.2f64, 0.5, 0.2, 0.1];
+        let wanted: f64 = p.iter().zip(&ages).map(|(p, age)| p * (age - 2.0f64).powi(2)).sum();
+        let kl = |sigma: f64| {
+            let d = from_single_label(2.0, &ages, &Spread::Gaussian { sigma }).unwrap();
+            p.iter().zip(d).map(|(p, d)| p * (p / f64::from(d)).ln()).sum::<f64>()
+        };
+        let width = closest_width(&ages, 1, wanted);
+        assert!(kl(width) < kl(width * 1.02) && kl(width) < kl(width / 1.02), "{width}");
+    }
+}

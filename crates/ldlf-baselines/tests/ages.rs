@@ -1,0 +1,151 @@
+//! The rivals of age estimation: `iis-aldl`, `d2ldl`, `aas` and `larr` on ages that follow from their features.
+
+mod support;
+
+use ldlf_core::answers::Rule;
+use ldlf_core::targets::{Spread, from_single_label};
+use ldlf_core::{Dataset, Features, Matrix, Prediction, Seed, Threads, TrainedModel};
+use rand::RngExt;
+use support::*;
+
+const RIVALS: [&str; 4] = ["iis-aldl", "d2ldl", "aas", "larr"];
+
+/// People of 20 to 40 whose age can be read off three features, with an error of a year; targets of deviation 2.
+fn people(rows: usize, seed: u64) -> Dataset {
+    let mut generator = Seed::new(seed).named("people").generator();
+    let ages: Vec<f64> = (20..=40).map(f64::from).collect();
+    let (mut features, mut targets, mut truth) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let age = (20.0 + 20.0 * generator.random::<f64>()).round();
+        let mut noise = || 2.0 * generator.random::<f64>() - 1.0;
+        let seen = (age - 30.0 + noise()) / 10.0;
+        features.extend([seen as f32, (seen * seen + 0.1 * noise()) as f32, noise() as f32]);
+        targets.extend(from_single_label(age, &ages, &Spread::Gaussian { sigma: 2.0 }).unwrap());
+        truth.push(age);
+    }
+    let features = Features::Dense(Matrix::new(rows, 3, features).unwrap());
+    let targets = Matrix::new(rows, ages.len(), targets).unwrap();
+    let mut data = Dataset::new("people", features, targets).unwrap();
+    data.schema.label_values = Some(ages);
+    data.truth = Some(truth);
+    data
+}
+
+/// The ages that a model answers with: its values, or the medians of its distributions.
+fn ages_of(model: &TrainedModel, data: &Dataset) -> Vec<f64> {
+    let values = data.schema.label_values.as_ref().unwrap();
+    match model.predict(&data.features, &Threads::one()).unwrap() {
+        Prediction::Values(ages) => ages,
+        Prediction::Distributions(d) => d.iter_rows().map(|row| Rule::Median.answer(row, values)).collect(),
+    }
+}
+
+fn mean_error(model: &TrainedModel, data: &Dataset) -> f64 {
+    let truth = data.truth.as_ref().unwrap();
+    let errors = ages_of(model, data).into_iter().zip(truth).map(|(age, truth)| (age - truth).abs());
+    errors.sum::<f64>() / data.rows() as f64
+}
+
+#[test]
+fn ages_are_read_off_the_features() {
+    let (data, test) = (people(300, 1), people(200, 2));
+    for rival in RIVALS {
+        let model = fit(rival, &[], &data, &Threads::one()).unwrap();
+        let error = mean_error(&model, &test);
+        // The noise alone costs half a year; always saying 30 costs five.
+        assert!(error < 1.2, "{rival}: {error}");
+    }
+}
+
+#[test]
+fn a_model_comes_back_from_its_file_and_threads_change_nothing() {
+    let data = people(80, 3);
+    for rival in RIVALS {
+        let model = fit(rival, &[], &data, &Threads::one()).unwrap();
+        assert_eq!(ages_of(&reloaded(&model).unwrap(), &data), ages_of(&model, &data), "{rival}");
+        let two = fit(rival, &[], &data, &Threads::new(2).unwrap()).unwrap();
+        assert_eq!(bytes(&two), bytes(&model), "{rival}");
+    }
+}
+
+#[test]
+fn labels_that_stand_for_no_numbers_are_refused() {
+    let mut data = people(40, 4);
+    data.schema.label_values = None;
+    for rival in ["iis-aldl", "aas", "larr"] {
+        let sentence = refusal(fit(rival, &[], &data, &Threads::one()));
+        assert!(sentence.starts_with(&format!("{rival} needs labels that stand for numbers")), "{sentence}");
+    }
+}
+
+#[test]
+fn sparse_rows_give_the_answers_of_dense_ones() {
+    let data = people(80, 5);
+    let thin = Dataset { features: sparse(&data.features), ..data.clone() };
+    for rival in RIVALS {
+        // Sparse columns are scaled without a shift, which raw features make no difference to.
+        let dense = ages_of(&fit(rival, &["standardise=false"], &data, &Threads::one()).unwrap(), &data);
+        let sparse = ages_of(&fit(rival, &["standardise=false"], &thin, &Threads::one()).unwrap(), &thin);
+        let far = dense.iter().zip(&sparse).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(far < 1e-2, "{rival}: {far}");
+    }
+}
+
+#[test]
+fn a_weight_of_two_is_two_rows_for_the_functions_of_aas() {
+    let data = people(60, 6);
+    let weights: Vec<f32> = (0..60).map(|row| (row % 3) as f32).collect();
+    let copies: Vec<usize> = (0..60).flat_map(|row| vec![row; row % 3]).collect();
+    // One cluster and one range: k-means draws its start among rows, not weights.
+    let given = ["clusters=1", "ranges=1", "penalty=0.1", "special_penalty=1"];
+    let weighted = fit("aas", &given, &data.clone().with_weights(weights).unwrap(), &Threads::one()).unwrap();
+    let copied = fit("aas", &given, &data.select(&copies), &Threads::one()).unwrap();
+    for (a, b) in ages_of(&weighted, &data).iter().zip(ages_of(&copied, &data)) {
+        assert!((a - b).abs() < 1e-3, "{a} {b}");
+    }
+}
+
+#[test]
+fn without_a_window_larr_is_its_regression_and_with_one_it_says_ages_that_occur() {
+    let data = people(120, 7);
+    let model = fit("larr", &["window=0", "penalty=10"], &data, &Threads::one()).unwrap();
+    assert!(ages_of(&model, &data).iter().any(|age| age.fract() != 0.0));
+    let model = fit("larr", &["window=3", "penalty=10"], &data, &Threads::one()).unwrap();
+    assert!(ages_of(&model, &data).iter().all(|age| age.fract() == 0.0 && (20.0..=40.0).contains(age)));
+}
+
+#[test]
+fn larr_with_two_ages_is_one_classifier() {
+    // By hand: rows at -1 are 10 years old, rows at 1 are 20, and the regression stays between them.
+    let features = Features::Dense(Matrix::from_rows(&[[-1.0], [-1.0], [1.0], [1.0]]));
+    let targets = Matrix::from_rows(&[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]);
+    let mut data = Dataset::new("two ages", features, targets).unwrap();
+    data.schema.label_values = Some(vec![10.0, 20.0]);
+    let model =
+        fit("larr", &["window=10", "penalty=1", "standardise=false"], &data, &Threads::one()).unwrap();
+    let queries = Features::Dense(Matrix::from_rows(&[[-0.9], [-0.1], [0.1], [3.0]]));
+    assert_eq!(
+        model.predict(&queries, &Threads::one()).unwrap(),
+        Prediction::Values(vec![10.0, 10.0, 20.0, 20.0])
+    );
+}
+
+#[test]
+fn widths_follow_the_spread_of_the_targets_and_a_first_round_is_iis_ldl() {
+    let data = people(100, 8);
+    let adaptive = fit("iis-aldl", &["rounds=1"], &data, &Threads::one()).unwrap();
+    // The targets are Gaussians of deviation 2: measured on them, the widths give them back.
+    let plain = fit("iis-ldl", &[], &data, &Threads::one()).unwrap();
+    let (a, b) = (predict(&adaptive, &data.features), predict(&plain, &data.features));
+    assert!(largest_difference(&a, &b) < 1e-4);
+    let widths = adaptive.model.inspect().into_iter().find(|(name, _)| name == "widths").unwrap().1;
+    assert!(widths.as_array().unwrap().iter().all(|width| (width.as_f64().unwrap() - 2.0).abs() < 0.01));
+}
+
+#[test]
+fn without_mixing_d2ldl_is_bfgs_ldl() {
+    let data = people(100, 9);
+    let mixed = fit("d2ldl", &["mix=0", "l2=1"], &data, &Threads::one()).unwrap();
+    let plain = fit("bfgs-ldl", &["l2=1"], &data, &Threads::one()).unwrap();
+    assert_eq!(predict(&mixed, &data.features), predict(&plain, &data.features));
+}

@@ -1,0 +1,105 @@
+//! A model laid open over some data: what the report and the pictures of a model show.
+
+use std::path::Path;
+
+use ldlf::{Dataset, Error, Prediction, Result, Threads, TrainedModel};
+use ldlf_report::importance::permutation_importance;
+use ldlf_report::load::PredictedRow;
+use ldlf_report::page::ModelPart;
+use ldlf_report::rows::telling;
+
+use crate::args::ModelOptions;
+use crate::inputs::{check_input, data_name, load_model};
+use crate::model_data::read_for_model;
+use crate::printer::{Printer, counted, number, word};
+
+/// Reads the model and the data of a call, if it names them.
+pub fn read(asked: &ModelOptions, printer: &Printer) -> Result<Option<(String, TrainedModel, Dataset)>> {
+    let (Some(model), Some(data)) = (&asked.model, &asked.data) else { return Ok(None) };
+    check_input(data)?;
+    let (name, model) = (data_name(model), load_model(model)?);
+    let data = read_for_model(&model, data, &asked.options, printer)?;
+    Ok(Some((name, model, data)))
+}
+
+/// Refuses rows that the data does not have.
+pub fn check_rows(rows: &[usize], data: &Dataset) -> Result<()> {
+    match rows.iter().find(|&&row| row >= data.rows()) {
+        Some(row) => Err(Error::usage(format!(
+            "--row {row}: {} has {} counted from 0",
+            data.name,
+            counted(data.rows(), "row")
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The predictions of a model beside the truth; none for plain values.
+pub fn predicted_rows(model: &TrainedModel, data: &Dataset, threads: &Threads) -> Result<Vec<PredictedRow>> {
+    let Prediction::Distributions(predicted) = model.predict(&data.features, threads)? else {
+        return Ok(Vec::new());
+    };
+    let row = |row: usize| PredictedRow {
+        row,
+        fold: 0,
+        truth: data.targets.row(row).to_vec(),
+        predicted: predicted.row(row).to_vec(),
+        value: data.truth.as_ref().map(|truth| truth[row]),
+    };
+    Ok((0..data.rows()).map(row).collect())
+}
+
+/// All that the report shows of a model. Without chosen rows, the way of the median row is lit.
+pub fn lay_open(
+    name: &str,
+    model: &TrainedModel,
+    data: &Dataset,
+    chosen: &[usize],
+    threads: &Threads,
+) -> Result<ModelPart> {
+    check_rows(chosen, data)?;
+    let rows = predicted_rows(model, data, threads)?;
+    let lit: Vec<usize> = match chosen {
+        [] => telling(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
+        chosen => chosen.to_vec(),
+    };
+    Ok(ModelPart {
+        name: name.to_string(),
+        facts: facts(model, data),
+        schema: model.schema.clone(),
+        importances: Some(permutation_importance(model, data, threads)?),
+        view: model.model.look_inside(&data.features, &lit, threads),
+        rows,
+        chosen: chosen.to_vec(),
+    })
+}
+
+fn facts(model: &TrainedModel, data: &Dataset) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("learner".to_string(), model.learner.clone()),
+        ("features".into(), model.features.to_string()),
+        ("labels".into(), model.schema.label_names.len().to_string()),
+        ("iterations".into(), model.summary.iterations.to_string()),
+    ];
+    if model.summary.validation_kl.is_some() {
+        facts.push(("validation K-L".into(), number(model.summary.validation_kl)));
+    }
+    facts.extend(model.model.inspect().into_iter().map(|(name, value)| (name, word(&value))));
+    facts.push(("looked at with".into(), format!("{}, {}", data.name, counted(data.rows(), "row"))));
+    facts
+}
+
+/// Whether a path may be read as results: it is there and is no model file.
+pub fn check_results(paths: &[impl AsRef<Path>]) -> Result<()> {
+    for path in paths {
+        let path = path.as_ref();
+        check_input(path)?;
+        if path.is_file() && ldlf::model_file::Parts::read(path).is_ok() {
+            return Err(Error::usage(format!(
+                "{} is a model file; name it with --model and its data with --data",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}

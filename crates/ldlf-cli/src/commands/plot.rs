@@ -1,0 +1,237 @@
+//! `ldlf plot`: one picture as SVG or PNG.
+
+use std::io::Write;
+use std::path::Path;
+
+use ldlf::model_file::{Overwrite, write_atomically};
+use ldlf::{Error, Result, Threads};
+use ldlf_report::importance::permutation_importance;
+use ldlf_report::load::{Evaluation, Predictions};
+use ldlf_report::page::feature_name;
+use ldlf_report::ranking::{best_first, compare};
+use ldlf_report::rows::{label_errors, mode_errors, telling};
+use ldlf_report::{Picture, plots};
+
+use super::report::read_all;
+use super::{Ending, look};
+use crate::args::{Plot, PlotKind};
+use crate::inputs::{check_destination, is_standard};
+use crate::printer::Printer;
+
+/// Learners that share a picture.
+const TOGETHER: usize = 5;
+
+/// Draws the picture and writes it.
+pub fn run(args: &Plot, printer: &Printer) -> Result<Ending> {
+    if is_standard(&args.out) {
+        return Err(Error::usage("the picture is a file; name one with --out"));
+    }
+    let format = Format::of(&args.out)?;
+    let overwrite = check_destination(&args.out, args.force)?;
+    let of_model = matches!(args.kind, PlotKind::Tree | PlotKind::LeafUsage | PlotKind::Importance);
+    let picture = if of_model {
+        of_a_model(args, printer)?
+    } else {
+        if args.results.is_empty() {
+            return Err(Error::usage(
+                "this picture is drawn from results; name a folder of `ldlf cv --results`",
+            ));
+        }
+        look::check_results(&args.results)?;
+        of_results(args, &read_all(&args.results)?)?
+    };
+    write(&args.out, overwrite, format, &picture)?;
+    printer.message(format_args!("{}: {}", args.out.display(), picture.description));
+    Ok(Ending::Done)
+}
+
+/// How a picture is written.
+#[derive(Clone, Copy)]
+pub enum Format {
+    /// Text.
+    Svg,
+    /// Pixels.
+    #[cfg(feature = "png")]
+    Png,
+}
+
+impl Format {
+    /// The format that a name ends with.
+    pub fn of(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("svg") => Ok(Format::Svg),
+            #[cfg(feature = "png")]
+            Some("png") => Ok(Format::Png),
+            _ => Err(Error::usage(format!("{}: a picture ends with .svg or .png", path.display()))),
+        }
+    }
+}
+
+/// Writes a picture whole or not at all.
+pub fn write(path: &Path, overwrite: Overwrite, format: Format, picture: &Picture) -> Result<()> {
+    let bytes = match format {
+        Format::Svg => picture.alone().into_bytes(),
+        #[cfg(feature = "png")]
+        Format::Png => ldlf_report::png::encode(picture)?,
+    };
+    write_atomically(path, overwrite, |out| out.write_all(&bytes))
+}
+
+fn of_a_model(args: &Plot, printer: &Printer) -> Result<Picture> {
+    let (_, model, data) = look::read(&args.model, printer)?
+        .ok_or_else(|| Error::usage("this picture is drawn from a model; give --model and --data"))?;
+    let threads = Threads::joined_by_caller(args.threads)?;
+    let name = |feature: usize| feature_name(&model.schema, feature);
+    if args.kind == PlotKind::Importance {
+        return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?, name));
+    }
+    look::check_rows(&args.row, &data)?;
+    let view = model.model.look_inside(&data.features, &args.row, &threads);
+    let view = view.ok_or_else(|| Error::usage(format!("{} has no soft trees to draw", model.learner)))?;
+    if args.kind == PlotKind::LeafUsage {
+        return Ok(plots::leaf_usage(&view));
+    }
+    if args.tree > view.trees.len() {
+        return Err(Error::usage(format!("--tree {}: the forest has {} trees", args.tree, view.trees.len())));
+    }
+    let what = plots::TreePicture {
+        view: &view,
+        tree: args.tree - 1,
+        row: (!view.chosen.is_empty()).then_some(0),
+        labels: &model.schema.label_names,
+    };
+    Ok(plots::tree(&what, name))
+}
+
+fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Picture> {
+    let evaluation = &evaluations[0];
+    let measured = |name: &str| evaluation.measures().iter().any(|known| known == name);
+    let by_measure = matches!(args.kind, PlotKind::Folds | PlotKind::Sweep | PlotKind::CriticalDifference);
+    if by_measure && !measured(&args.measure) {
+        return Err(Error::usage(format!(
+            "--measure {}: the results of {} have {}",
+            args.measure,
+            evaluation.dataset,
+            evaluation.measures().join(", ")
+        )));
+    }
+    let order = best_first(evaluation);
+    match args.kind {
+        PlotKind::Folds => Ok(plots::folds(evaluation, &order, &args.measure)),
+        PlotKind::Sweep => {
+            let sweep = plots::Sweep::of(evaluation, &args.measure).ok_or_else(|| {
+                Error::usage(format!(
+                    "{}: no number was swept over; give the results of `ldlf sweep`",
+                    evaluation.dataset
+                ))
+            })?;
+            Ok(plots::sweep(&sweep, &[]))
+        }
+        PlotKind::CriticalDifference => {
+            let all: Vec<&Evaluation> = evaluations.iter().collect();
+            let comparison = compare(&all, &args.measure).ok_or_else(|| {
+                Error::usage("ranks are compared over at least two datasets that share at least two learners; give more results")
+            })?;
+            Ok(plots::critical_difference(&comparison))
+        }
+        PlotKind::Distributions => {
+            let run = chosen_run(args, evaluation, &order)?;
+            let rows = distributions(evaluation, run)?.ok_or_else(|| no_predictions(evaluation, run))?;
+            let name = &evaluation.runs[run].name;
+            Ok(plots::distributions(
+                name,
+                &evaluation.dataset,
+                &telling(&rows, &args.row),
+                &evaluation.labels,
+            ))
+        }
+        PlotKind::LearningCurve => {
+            let run = chosen_run(args, evaluation, &order)?;
+            let points = evaluation.curve(run, args.fold)?;
+            let name =
+                format!("{} on fold {} of {}", evaluation.runs[run].name, args.fold, evaluation.dataset);
+            if points.len() < 2 {
+                return Err(Error::usage(format!(
+                    "{name}: no learning curve was kept; does the learner iterate?"
+                )));
+            }
+            Ok(plots::learning_curve(&name, &points))
+        }
+        PlotKind::LabelError => {
+            let mut errors = Vec::new();
+            for run in chosen_runs(args, evaluation, &order)? {
+                if let Some(rows) = distributions(evaluation, run)? {
+                    let name = evaluation.runs[run].name.clone();
+                    errors.push((name, label_errors(&rows, evaluation.labels.len())));
+                }
+            }
+            if errors.is_empty() {
+                return Err(no_predictions(evaluation, order[0]));
+            }
+            Ok(plots::label_error(&evaluation.dataset, &evaluation.labels, &errors))
+        }
+        PlotKind::CumulativeScore => cumulative_score(args, evaluation, &order),
+        PlotKind::Tree | PlotKind::LeafUsage | PlotKind::Importance => {
+            Err(Error::usage("this picture is drawn from a model; give --model and --data"))
+        }
+    }
+}
+
+fn cumulative_score(args: &Plot, evaluation: &Evaluation, order: &[usize]) -> Result<Picture> {
+    let values = evaluation.label_values();
+    let mut errors = Vec::new();
+    for run in chosen_runs(args, evaluation, order)? {
+        let name = evaluation.runs[run].name.clone();
+        match (evaluation.predictions(run)?, &values) {
+            (Some(Predictions::Distributions(rows)), Some(values)) => {
+                errors.push((name, mode_errors(&rows, values)))
+            }
+            (Some(Predictions::Values(pairs)), _) => {
+                errors.push((name, pairs.iter().map(|(truth, own)| (truth - own).abs()).collect()));
+            }
+            _ => {}
+        }
+    }
+    if errors.is_empty() {
+        return Err(Error::usage(format!(
+            "{}: the cumulative score needs labels that stand for numbers, and kept predictions",
+            evaluation.dataset
+        )));
+    }
+    Ok(plots::cumulative_score(&evaluation.dataset, &errors))
+}
+
+fn distributions(
+    evaluation: &Evaluation,
+    run: usize,
+) -> Result<Option<Vec<ldlf_report::load::PredictedRow>>> {
+    Ok(match evaluation.predictions(run)? {
+        Some(Predictions::Distributions(rows)) => Some(rows),
+        _ => None,
+    })
+}
+
+fn no_predictions(evaluation: &Evaluation, run: usize) -> Error {
+    Error::usage(format!(
+        "{}: no predicted distributions of {} were kept; run `ldlf cv --results DIR` and name that folder",
+        evaluation.dataset, evaluation.runs[run].name
+    ))
+}
+
+/// The learner that was asked for, or the best.
+fn chosen_run(args: &Plot, evaluation: &Evaluation, order: &[usize]) -> Result<usize> {
+    let Some(wanted) = &args.learner else { return Ok(order[0]) };
+    let found = evaluation.runs.iter().position(|run| run.name == *wanted);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = evaluation.runs.iter().map(|run| run.name.as_str()).collect();
+        Error::usage(format!("--learner {wanted}: the results have {}", names.join(", ")))
+    })
+}
+
+/// The learner that was asked for, or the best few.
+fn chosen_runs(args: &Plot, evaluation: &Evaluation, order: &[usize]) -> Result<Vec<usize>> {
+    if args.learner.is_some() {
+        return Ok(vec![chosen_run(args, evaluation, order)?]);
+    }
+    Ok(order.iter().copied().take(TOGETHER).collect())
+}

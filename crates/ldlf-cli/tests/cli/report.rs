@@ -1,0 +1,131 @@
+//! `ldlf report` and `ldlf plot`. How the page behaves in a browser is tested in `ldlf-report/tests/browser`.
+
+use snapbox::{assert_data_eq, str};
+
+use crate::call::Folder;
+
+/// A forest that is trained in no time.
+const SMALL: &str = "--set sldlf.trees=2 --set sldlf.depth=3 --set sldlf.iterations=120";
+
+/// A folder with `results` of two learners, and a forest.
+fn with_results() -> Folder {
+    let folder = Folder::with_votes();
+    let labels = "--labels votes_* --label-values 1..4";
+    folder.succeed(&format!(
+        "cv votes.csv {labels} --folds 3 --learner sldlf,mean {SMALL} --results results -q"
+    ));
+    let small = SMALL.replace("sldlf.", "");
+    folder.succeed(&format!("train votes.csv {labels} {small} --out forest.ldlf -q"));
+    folder
+}
+
+#[test]
+fn results_and_a_model_become_one_page_without_links() {
+    let folder = with_results();
+    folder.succeed("report results --model forest.ldlf --data votes.csv --row 5 --title Votes -o page.html");
+    let page = folder.read("page.html");
+    for part in [
+        "<h1>Votes</h1>",
+        "votes, clean protocol",
+        "Model forest",
+        "Tree 1 of 2",
+        "Chosen row 5",
+        "Leaf usage",
+        "Cumulative score",
+    ] {
+        assert!(page.contains(part), "{part} is not on the page");
+    }
+    let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!elsewhere.contains("http:") && !elsewhere.contains("https:"), "the page links elsewhere");
+    let again = page.clone();
+    folder.succeed("report results --model forest.ldlf --data votes.csv --row 5 --title Votes -o page.html --force --threads 2");
+    assert!(folder.read("page.html") == again, "the same call gives the same bytes");
+}
+
+#[test]
+fn an_existing_page_stays_unless_forced() {
+    let folder = Folder::new();
+    folder.write("page.html", "mine");
+    assert_data_eq!(
+        folder.call("report results -o page.html"),
+        str![[r#"
+exit 2
+-- stderr
+error: page.html exists; choose another name or add --force
+
+"#]]
+    );
+    assert_eq!(folder.read("page.html"), "mine");
+}
+
+#[test]
+fn what_is_no_result_is_refused_in_one_sentence() {
+    let folder = Folder::with_model();
+    folder.write("notes.json", "{\"a\": 1}");
+    folder.write("table.csv", "a,b\n1,2\n");
+    let calls = ["absent", "mean.ldlf", "notes.json", "table.csv", "votes.csv", "."];
+    let shown: String = calls.map(|path| folder.call(&format!("report {path} -o page.html"))).concat();
+    assert_data_eq!(
+        shown,
+        str![[r#"
+"#]]
+    );
+    assert!(folder.call("report -o page.html").contains("there is nothing to report"));
+}
+
+#[test]
+fn every_kind_of_picture_is_drawn() {
+    let folder = with_results();
+    folder.succeed("generate artificial --rows 60 --out other.csv -q");
+    folder.succeed(&format!(
+        "cv other.csv --labels label_* --folds 3 --learner sldlf,mean {SMALL} --results other -q"
+    ));
+    folder.succeed(
+        "sweep votes.csv --labels votes_* --over trees=1,2,4 --set depth=3 --set iterations=10 --folds 2 --journal sweep.jsonl --out sweep.csv -q",
+    );
+    let of_model = "--model forest.ldlf --data votes.csv";
+    for (place, kind) in [
+        "folds results".to_string(),
+        "distributions results --learner mean --row 3".into(),
+        "learning-curve results --learner sldlf --fold 1".into(),
+        "label-error results".into(),
+        "cumulative-score results".into(),
+        "sweep sweep.csv".into(),
+        "sweep sweep.jsonl".into(),
+        "critical-difference results other".into(),
+        format!("tree {of_model} --tree 2 --row 0"),
+        format!("leaf-usage {of_model}"),
+        format!("importance {of_model}"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        folder.succeed(&format!("plot {kind} -o {place}.svg"));
+        let picture = folder.read(&format!("{place}.svg"));
+        assert!(picture.starts_with("<svg ") && picture.contains("<desc id=\"d\">"), "{kind}");
+    }
+    folder.succeed("plot folds results -o picture.png");
+    assert!(folder.bytes("picture.png").starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn a_picture_that_cannot_be_drawn_says_why() {
+    let folder = with_results();
+    let calls = [
+        "folds results -o x.gif",
+        "folds results --measure oak -o x.svg",
+        "learning-curve results --learner mean -o x.svg",
+        "distributions results --learner oak -o x.svg",
+        "sweep results -o x.svg",
+        "critical-difference results -o x.svg",
+        "tree results -o x.svg",
+        "tree --model forest.ldlf --data votes.csv --tree 3 -o x.svg",
+        "tree --model forest.ldlf --data votes.csv --row 60 -o x.svg",
+    ];
+    let shown: String = calls.map(|call| folder.call(&format!("plot {call}"))).concat();
+    assert_data_eq!(
+        shown,
+        str![[r#"
+"#]]
+    );
+}

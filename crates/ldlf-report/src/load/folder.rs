@@ -1,0 +1,158 @@
+//! The folder of `ldlf cv --results`: see `ldlf_core::results` for what stands in it.
+
+use std::path::{Path, PathBuf};
+
+use ldlf_core::results::CurvePoint;
+use ldlf_core::{Error, Result};
+
+use super::{Evaluation, Run, from_json};
+
+/// A folder with predictions and curves.
+#[derive(Clone, Debug)]
+pub(super) struct Folder(PathBuf);
+
+/// One test row with what is true and what was predicted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictedRow {
+    /// Its number in the dataset, from 0.
+    pub row: usize,
+    /// The fold that it was tested in.
+    pub fold: usize,
+    /// The true distribution.
+    pub truth: Vec<f32>,
+    /// The predicted one.
+    pub predicted: Vec<f32>,
+    /// The single true value, where there is one.
+    pub value: Option<f64>,
+}
+
+/// The predictions of a learner over all folds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predictions {
+    /// Distributions.
+    Distributions(Vec<PredictedRow>),
+    /// Plain values: the true and the predicted one.
+    Values(Vec<(f64, f64)>),
+}
+
+/// Reads the folder's results; predictions and curves are read when asked for.
+pub(super) fn read(path: &Path) -> Result<Evaluation> {
+    let file = path.join("results.json");
+    if !file.exists() {
+        return Err(Error::data(format!(
+            "{} has no results.json; give a folder that `ldlf cv --results` wrote",
+            path.display()
+        )));
+    }
+    let mut evaluation = from_json(&file)?;
+    evaluation.folder = Some(Folder(path.to_path_buf()));
+    Ok(evaluation)
+}
+
+impl Folder {
+    pub(super) fn predictions(&self, run: &Run, labels: &[String]) -> Result<Option<Predictions>> {
+        let mut rows = Vec::new();
+        let mut values = Vec::new();
+        for fold in 0..run.folds.len() {
+            let Some(table) =
+                Table::read(self.0.join("predictions").join(format!("{}-{fold}.csv", run.name)))?
+            else {
+                return Ok(None);
+            };
+            if table.heads.len() == 3 && table.heads[1] == "truth" {
+                for record in &table.records {
+                    values.push((table.number(record, 1)?, table.number(record, 2)?));
+                }
+                continue;
+            }
+            let count = labels.len();
+            let with_value = table.heads.len() == 2 * count + 2;
+            if table.heads.len() != 2 * count + 1 && !with_value {
+                return Err(table.wrong(0, "the columns do not fit the labels of results.json"));
+            }
+            for record in &table.records {
+                let part = |from: usize| -> Result<Vec<f32>> {
+                    (from..from + count).map(|place| Ok(table.number(record, place)? as f32)).collect()
+                };
+                rows.push(PredictedRow {
+                    row: table.number(record, 0)? as usize,
+                    fold,
+                    truth: part(1)?,
+                    predicted: part(1 + count)?,
+                    value: with_value.then(|| table.number(record, 2 * count + 1)).transpose()?,
+                });
+            }
+        }
+        Ok(match (rows.is_empty(), values.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(Predictions::Values(values)),
+            _ => Some(Predictions::Distributions(rows)),
+        })
+    }
+
+    pub(super) fn curve(&self, run: &Run, fold: usize) -> Result<Vec<CurvePoint>> {
+        let path = self.0.join("curves").join(format!("{}-{fold}.csv", run.name));
+        let Some(table) = Table::read(path)? else { return Ok(Vec::new()) };
+        if table.heads != ["iteration", "loss", "validation_kl", "leaf_update", "test_kl"] {
+            return Err(table.wrong(0, "not the columns of a learning curve"));
+        }
+        let point = |record: &Record| {
+            let optional = |place: usize| match record.cells[place].is_empty() {
+                true => Ok(None),
+                false => table.number(record, place).map(Some),
+            };
+            Ok(CurvePoint {
+                iteration: table.number(record, 0)? as usize,
+                loss: optional(1)?,
+                validation_kl: optional(2)?,
+                leaf_update: record.cells[3] == "1",
+                test_kl: optional(4)?,
+            })
+        };
+        table.records.iter().map(point).collect()
+    }
+}
+
+/// A CSV table with the lines that its records stand in.
+pub(super) struct Table {
+    path: PathBuf,
+    pub heads: Vec<String>,
+    pub records: Vec<Record>,
+}
+
+pub(super) struct Record {
+    line: u64,
+    pub cells: Vec<String>,
+}
+
+impl Table {
+    /// Reads a table, or nothing where there is no file.
+    pub fn read(path: PathBuf) -> Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bad = |e: csv::Error| Error::data(format!("{}: {e}", path.display()));
+        let mut reader = csv::Reader::from_path(&path).map_err(bad)?;
+        let heads = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
+        let mut records = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(bad)?;
+            let line = record.position().map_or(0, csv::Position::line);
+            records.push(Record { line, cells: record.iter().map(str::to_string).collect() });
+        }
+        Ok(Some(Table { path, heads, records }))
+    }
+
+    /// The number in a cell.
+    pub fn number(&self, record: &Record, place: usize) -> Result<f64> {
+        let cell = &record.cells[place];
+        cell.parse().map_err(|_| {
+            self.wrong(record.line, &format!("column {:?}: {cell:?} is not a number", self.heads[place]))
+        })
+    }
+
+    pub fn wrong(&self, line: u64, what: &str) -> Error {
+        let place = if line == 0 { String::new() } else { format!(" line {line}") };
+        Error::data(format!("{}{place}: {what}", self.path.display()))
+    }
+}

@@ -1,0 +1,61 @@
+//! The table of `ldlf sweep --out`: swept parameters, then `<measure>_mean` and `<measure>_std`.
+
+use std::path::Path;
+
+use ldlf_core::parameters::parse_value;
+use ldlf_core::{Result, Settings};
+
+use super::folder::{Record, Table};
+use super::{Evaluation, Numbers, Run};
+
+/// Reads the table; the file's stem stands for the data and the learner, which the table does not name.
+pub(super) fn read(path: &Path) -> Result<Evaluation> {
+    let table = Table::read(path.to_path_buf())?;
+    let table = table.ok_or_else(|| ldlf_core::Error::data(format!("{} does not exist", path.display())))?;
+    let axes = table.heads.iter().take_while(|head| !head.ends_with("_mean")).count();
+    if axes == 0 || axes == table.heads.len() {
+        return Err(table.wrong(
+            1,
+            "not a table of `ldlf sweep --out`, whose columns are parameters and then measures such as kl_mean",
+        ));
+    }
+    let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
+    let run = |record: &Record| {
+        let mut parameters = Settings::new();
+        for (head, cell) in table.heads.iter().zip(&record.cells).take(axes) {
+            parameters.set(head, parse_value(cell));
+        }
+        let part = |ending: &str| -> Result<Numbers> {
+            let named = table.heads.iter().enumerate().skip(axes);
+            let of_ending = named.filter_map(|(place, head)| Some((place, head.strip_suffix(ending)?)));
+            let number = |(place, name): (usize, &str)| {
+                let empty = record.cells[place].is_empty();
+                let value = (!empty).then(|| table.number(record, place)).transpose()?;
+                Ok((name.to_string(), value))
+            };
+            of_ending.map(number).collect::<Result<_>>().map(Numbers)
+        };
+        Ok(Run {
+            learner: stem.clone(),
+            parameters,
+            folds: Vec::new(),
+            mean: part("_mean")?,
+            std: part("_std")?,
+            name: String::new(),
+            curves: Vec::new(),
+        })
+    };
+    let runs = table.records.iter().map(run).collect::<Result<_>>()?;
+    let evaluation = Evaluation {
+        dataset: stem.clone(),
+        rows: None,
+        features: None,
+        labels: Vec::new(),
+        label_values: None,
+        protocol: String::new(),
+        seed: None,
+        runs,
+        folder: None,
+    };
+    Ok(evaluation.named())
+}

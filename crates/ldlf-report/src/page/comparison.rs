@@ -1,0 +1,127 @@
+//! The section over several datasets: average ranks, the Friedman test, the critical-difference diagram, and who beats whom.
+
+use super::{Pictures, Section, folded};
+use crate::load::Evaluation;
+use crate::plots;
+use crate::ranking::{Comparison, compare, head};
+use crate::table::{Cell, Table};
+
+/// The level of the tests.
+const LEVEL: f64 = 0.05;
+/// Pairs that are shown without a click.
+const OPEN: usize = 15;
+
+/// One section a protocol with at least two datasets that share at least two learners.
+pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> Vec<Section> {
+    let mut protocols: Vec<&str> = Vec::new();
+    for evaluation in evaluations {
+        if !protocols.contains(&evaluation.protocol.as_str()) {
+            protocols.push(&evaluation.protocol);
+        }
+    }
+    let of_protocol = |protocol: &&str| {
+        let mut datasets: Vec<&Evaluation> = Vec::new();
+        for &evaluation in evaluations {
+            let known = datasets.iter().any(|other| other.dataset == evaluation.dataset);
+            if evaluation.protocol == **protocol && !known {
+                datasets.push(evaluation);
+            }
+        }
+        let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get("kl").is_some())) {
+            "kl"
+        } else {
+            "mae_mode"
+        };
+        compare(&datasets, measure).map(|comparison| section(protocol, &comparison, pictures))
+    };
+    protocols.iter().filter_map(of_protocol).collect()
+}
+
+fn section(protocol: &str, comparison: &Comparison, pictures: &mut Pictures) -> Section {
+    let count = comparison.datasets.len();
+    let mut section =
+        Section::new(format!("comparison-{protocol}"), format!("Over {count} datasets, {protocol} protocol"));
+    section.text(format!(
+        "Ranks by mean {} on {}; 1 is best, ties share a rank.",
+        head(&comparison.measure),
+        comparison.datasets.join(", ")
+    ));
+    section.add(pictures.figure(&plots::critical_difference(comparison)));
+    if let Some(test) = comparison.friedman {
+        section.text(format!(
+            "Friedman test of equal ranks: chi-squared {:.2}, p {}; Iman and Davenport's F {:.2}, p {}.{}",
+            test.chi2,
+            probability(test.chi2_p),
+            test.f,
+            probability(test.f_p),
+            if count < 5 { " Few datasets: these tests can hardly tell learners apart." } else { "" }
+        ));
+    }
+    section.add(table(comparison));
+    section.heading("Pairs");
+    section.text(verdict(comparison));
+    let pairs = pairs(comparison);
+    section.add(if comparison.pairs.len() > OPEN { folded("All pairs", vec![pairs]) } else { pairs });
+    section
+}
+
+/// How many pairs differ, and whether any could: with few datasets even a clean sweep is not unlikely enough.
+fn verdict(comparison: &Comparison) -> String {
+    let (count, datasets) = (comparison.pairs.len(), comparison.datasets.len());
+    let differ = comparison.pairs.iter().filter(|pair| pair.corrected < LEVEL).count();
+    let smallest = 2f64.powi(1 - datasets as i32);
+    let mut text = format!("{differ} of {count} pairs differ at level {LEVEL} after Holm's correction.");
+    if smallest * count as f64 >= LEVEL {
+        text += &format!(
+            " With {datasets} datasets the smallest possible p is {smallest:.4}, so that of {count} pairs none can be told apart this way; \
+             more datasets or fewer learners would be needed."
+        );
+    }
+    text
+}
+
+fn table(comparison: &Comparison) -> crate::markup::Element {
+    let caption = format!("Mean {} by dataset. The heads sort.", head(&comparison.measure));
+    let mut table = Table::new(caption).words("learner").numbers("mean rank");
+    for dataset in &comparison.datasets {
+        table = table.numbers(dataset);
+    }
+    let direction = ldlf_core::measures::direction(&comparison.measure);
+    let ranks: Vec<Vec<f64>> = comparison
+        .values
+        .iter()
+        .map(|row| crate::statistics::ranks(&row.iter().copied().map(Some).collect::<Vec<_>>(), direction))
+        .collect();
+    for (place, learner) in comparison.learners.iter().enumerate() {
+        let mut cells = vec![Cell::word(learner), Cell::number(Some(comparison.ranks[place]), 2)];
+        for (row, ranks) in comparison.values.iter().zip(&ranks) {
+            cells.push(Cell::measured(Some(row[place]), None, ranks[place], ranks[place] < 2.0));
+        }
+        table.row(cells);
+    }
+    table.html()
+}
+
+fn pairs(comparison: &Comparison) -> crate::markup::Element {
+    let caption = "Wilcoxon signed-rank test of every pair over the datasets, and the same after Holm's correction for all pairs.";
+    let mut table = Table::new(caption)
+        .words("better rank")
+        .words("worse rank")
+        .numbers("p")
+        .numbers("p, corrected")
+        .words("at level 0.05");
+    for pair in &comparison.pairs {
+        table.row([
+            Cell::word(&comparison.learners[pair.better]),
+            Cell::word(&comparison.learners[pair.worse]),
+            Cell::number(Some(pair.p), 4),
+            Cell::number(Some(pair.corrected), 4),
+            Cell::word(if pair.corrected < LEVEL { "differ" } else { "may be chance" }),
+        ]);
+    }
+    table.html()
+}
+
+fn probability(p: f64) -> String {
+    if p < 1e-4 { "below 0.0001".into() } else { format!("{p:.4}") }
+}

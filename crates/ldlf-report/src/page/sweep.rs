@@ -1,0 +1,64 @@
+//! The section of a sweep: curves over the values of a parameter, and the numbers.
+
+use ldlf_core::parameters::show_value;
+
+use super::{Pictures, Section};
+use crate::load::Evaluation;
+use crate::plots;
+use crate::ranking::{head, shown_measures};
+use crate::statistics::ranks;
+use crate::table::{Cell, Table};
+
+pub(super) fn section(number: usize, evaluation: &Evaluation, pictures: &mut Pictures) -> Section {
+    let axes = evaluation.swept();
+    let mut section = Section::new(
+        format!("sweep-{number}"),
+        format!("{}: sweep over {}", evaluation.dataset, axes.join(", ")),
+    );
+    let measures = shown_measures(evaluation);
+    let ordered = measures.iter().any(|name| name == "mae_mode");
+    for measure in ["kl", "mae_mode"]
+        .iter()
+        .filter(|name| measures.iter().any(|m| m == *name) && (ordered || **name == "kl"))
+    {
+        if let Some(sweep) = plots::Sweep::of(evaluation, measure) {
+            section.add(pictures.figure(&plots::sweep(&sweep, &[])));
+        }
+    }
+    let caption = format!(
+        "{}: mean ± standard deviation over {} folds. The heads sort.",
+        evaluation.dataset,
+        evaluation.folds()
+    );
+    let mut table = Table::new(caption).words("learner");
+    for axis in &axes {
+        table = table.numbers(axis);
+    }
+    for measure in &measures {
+        table = table.numbers(head(measure));
+    }
+    let by_measure: Vec<Vec<f64>> = measures
+        .iter()
+        .map(|name| {
+            let means: Vec<Option<f64>> = evaluation.runs.iter().map(|run| run.mean.get(name)).collect();
+            ranks(&means, ldlf_core::measures::direction(name))
+        })
+        .collect();
+    for (place, run) in evaluation.runs.iter().enumerate() {
+        let mut cells = vec![Cell::word(&run.learner)];
+        for axis in &axes {
+            let value = run.parameters.get(axis);
+            cells.push(match value.and_then(serde_json::Value::as_f64) {
+                Some(number) => Cell::number(Some(number), if number.fract() == 0.0 { 0 } else { 4 }),
+                None => Cell::word(&value.map_or("–".into(), show_value)),
+            });
+        }
+        for (measure, ranks) in measures.iter().zip(&by_measure) {
+            let best = ranks[place] < 2.0 && evaluation.runs.len() > 1;
+            cells.push(Cell::measured(run.mean.get(measure), run.std.get(measure), ranks[place], best));
+        }
+        table.row(cells);
+    }
+    section.add(table.html());
+    section
+}

@@ -1,0 +1,42 @@
+//! The curve of the age literature: which share of the rows is at most so far off.
+
+use ldlf_core::answers::cumulative_score_curve;
+
+use super::axes::{Frame, Scale};
+use super::{legend, spoken};
+use crate::picture::{Picture, mark, polyline};
+
+/// Errors up to this many values are shown.
+const LARGEST: usize = 10;
+
+/// Errors by learner: names with the absolute error of every row.
+pub fn cumulative_score(dataset: &str, errors: &[(String, Vec<f64>)]) -> Picture {
+    let names: Vec<String> = errors.iter().map(|(name, _)| name.clone()).collect();
+    let (left, width, tall) = (58.0, 640.0, 240.0);
+    let top = 26.0 + legend::height(&names, width) + 22.0;
+    let curves: Vec<Vec<f64>> =
+        errors.iter().map(|(_, errors)| cumulative_score_curve(errors, LARGEST)).collect();
+    let at_five: Vec<String> =
+        names.iter().zip(&curves).map(|(name, curve)| format!("{name} {}", spoken(curve[5]))).collect();
+    let mut picture = Picture::new(
+        720.0,
+        top + tall + 46.0,
+        format!("Cumulative score on {dataset}"),
+        format!(
+            "The share of rows whose mode is at most k off, for k from 0 to {LARGEST}. At 5: {}.",
+            at_five.join(", ")
+        ),
+    );
+    legend::draw(&mut picture, &names, left, 24.0, width);
+    let across = Scale::Linear(0.0, LARGEST as f64);
+    let frame = Frame { left, top, width, height: tall, across, up: Scale::Linear(0.0, 1.0) };
+    frame.draw_up(&mut picture, "share of the rows", 5);
+    for (series, curve) in curves.iter().enumerate() {
+        let places: Vec<(f64, f64)> =
+            curve.iter().enumerate().map(|(k, &share)| (frame.x(k as f64), frame.y(share))).collect();
+        picture.add(polyline(&places, &format!("s{}", series % 7)));
+        places.iter().for_each(|&(x, y)| picture.add(mark(x, y, series, 3.6)));
+    }
+    frame.draw_across(&mut picture, "absolute error of the mode, at most", 10);
+    picture
+}

@@ -1,0 +1,266 @@
+//! One tree of a forest: what its splits look at, how much of the rows goes where, what its leaves hold, and the way of one row.
+
+use ldlf_core::forest_view::{ForestView, SplitFeature, TreeView};
+
+use crate::markup::{Element, coordinate};
+use crate::picture::{Anchor, Picture, label, rect, shortened};
+
+/// Levels that are drawn; what lies deeper is folded into the last of them.
+const LEVELS: usize = 5;
+/// Width of a column of the lowest level, and the heights of a level and of a leaf's chart.
+const COLUMN: f64 = 60.0;
+const LEVEL: f64 = 92.0;
+const CHART: f64 = 52.0;
+
+/// What to draw.
+pub struct TreePicture<'a> {
+    /// The forest over some rows.
+    pub view: &'a ForestView,
+    /// Which tree, from 0.
+    pub tree: usize,
+    /// The chosen row whose way is lit: a place in [`ForestView::chosen`].
+    pub row: Option<usize>,
+    /// The names of the labels.
+    pub labels: &'a [String],
+}
+
+/// A node on the lowest drawn level: a leaf, or the leaves of a subtree taken together.
+struct Terminal {
+    mass: f64,
+    share: f64,
+    distribution: Vec<f64>,
+    leaves: usize,
+    dead: bool,
+}
+
+/// Draws a tree; `name` says what a feature is called.
+pub fn tree(what: &TreePicture<'_>, name: impl Fn(usize) -> String) -> Picture {
+    let tree = &what.view.trees[what.tree];
+    let depth = tree.leaves.len().trailing_zeros() as usize + 1;
+    let drawn = depth.min(LEVELS);
+    let count = 1 << (drawn - 1);
+    let terminals = terminals(tree, what.row, count);
+    let width = (count as f64 * COLUMN + 40.0).max(420.0);
+    let top = 58.0;
+    let bottom = top + LEVEL * (drawn as f64 - 1.0);
+    let folded = depth > drawn;
+    let height = bottom + CHART + 62.0;
+    let mut picture = Picture::new(
+        width,
+        height,
+        format!("Tree {} of {}", what.tree + 1, what.view.trees.len()),
+        description(what, tree, &terminals, depth, &name),
+    );
+    let centre = |level: usize, node: usize| {
+        let span = (width - 40.0) / (1 << level) as f64;
+        20.0 + span * (node as f64 + 0.5)
+    };
+    let y = |level: usize| top + LEVEL * level as f64;
+    let sums = |level: usize, node: usize, of: fn(&Terminal) -> f64| {
+        let under = count >> level;
+        terminals[node * under..(node + 1) * under].iter().map(of).sum::<f64>()
+    };
+    let lit = way(&terminals, drawn, what.row.is_some());
+
+    for level in 1..drawn {
+        for node in 0..1 << level {
+            let (from, to) =
+                ((centre(level - 1, node / 2), y(level - 1) + 16.0), (centre(level, node), y(level) - 18.0));
+            let mass = sums(level, node, |terminal| terminal.mass);
+            picture.add(branch(from, to, "edge", 1.0 + 9.0 * mass));
+            if lit.get(level) == Some(&node) {
+                let share = sums(level, node, |terminal| terminal.share);
+                picture.add(branch(from, to, "lit", 1.5 + 4.0 * share));
+            }
+        }
+    }
+    for level in 0..drawn - 1 {
+        for node in 0..1usize << level {
+            let split = &tree.splits[(1 << level) - 1 + node];
+            let room = ((width - 40.0) / (1 << level) as f64 - 10.0).min(168.0);
+            let on_way = lit.get(level) == Some(&node);
+            draw_split(&mut picture, split, (centre(level, node), y(level)), room, on_way, &name);
+        }
+    }
+    for (place, terminal) in terminals.iter().enumerate() {
+        let on_way = lit.get(drawn - 1) == Some(&place);
+        draw_terminal(
+            &mut picture,
+            terminal,
+            (centre(drawn - 1, place), bottom - 16.0),
+            on_way,
+            what.row.is_some(),
+        );
+    }
+    draw_notes(&mut picture, what, folded, terminals[0].leaves);
+    picture
+}
+
+fn terminals(tree: &TreeView, row: Option<usize>, count: usize) -> Vec<Terminal> {
+    let under = tree.leaves.len() / count;
+    let terminal = |place: usize| {
+        let own = place * under..(place + 1) * under;
+        let mass: f64 = tree.mass[own.clone()].iter().sum();
+        let mut distribution = vec![0.0; tree.leaves[0].len()];
+        for leaf in own.clone() {
+            // Leaves of a subtree count by the rows that reach them; where none does, all count alike.
+            let weight = if mass > 0.0 { tree.mass[leaf] / mass } else { 1.0 / under as f64 };
+            distribution
+                .iter_mut()
+                .zip(&tree.leaves[leaf])
+                .for_each(|(sum, &q)| *sum += weight * f64::from(q));
+        }
+        let share = row.and_then(|row| tree.routes.get(row)).map_or(0.0, |route| route[own].iter().sum());
+        let dead = mass * (count as f64) < ForestView::DEAD_BELOW;
+        Terminal { mass, share, distribution, leaves: under, dead }
+    };
+    (0..count).map(terminal).collect()
+}
+
+/// The node of every level on the likeliest way of the row; empty without a row.
+fn way(terminals: &[Terminal], levels: usize, chosen: bool) -> Vec<usize> {
+    if !chosen {
+        return Vec::new();
+    }
+    let mut nodes = vec![0];
+    for level in 1..levels {
+        let under = terminals.len() >> level;
+        let share =
+            |node: usize| terminals[node * under..(node + 1) * under].iter().map(|t| t.share).sum::<f64>();
+        let left = 2 * nodes[level - 1];
+        nodes.push(if share(left) >= share(left + 1) { left } else { left + 1 });
+    }
+    nodes
+}
+
+fn branch(from: (f64, f64), to: (f64, f64), class: &str, width: f64) -> Element {
+    let middle = (from.1 + to.1) / 2.0;
+    let [x1, y1, x2, y2, m] = [from.0, from.1, to.0, to.1, middle].map(coordinate);
+    Element::new("path")
+        .attr("d", format!("M{x1} {y1}C{x1} {m} {x2} {m} {x2} {y2}"))
+        .at("stroke-width", width)
+        .class(class)
+}
+
+/// An arrow points to where larger values of the feature go.
+fn pointed(split: &SplitFeature, room: usize, name: &impl Fn(usize) -> String) -> String {
+    let name = shortened(&name(split.feature), room);
+    if split.strength > 0.0 { format!("← {name}") } else { format!("{name} →") }
+}
+
+fn draw_split(
+    picture: &mut Picture,
+    split: &[SplitFeature],
+    (x, y): (f64, f64),
+    room: f64,
+    on_way: bool,
+    name: &impl Fn(usize) -> String,
+) {
+    let letters = ((room - 26.0) / 7.0).max(3.0) as usize;
+    picture.add(
+        rect(x - room / 2.0, y - 18.0, room, 36.0, if on_way { "litbox" } else { "box" }).attr("rx", "5"),
+    );
+    if let Some(first) = split.first() {
+        picture.add(label(x, y - 3.0, Anchor::Middle, "small strong", &pointed(first, letters, name)));
+    }
+    if let Some(second) = split.get(1) {
+        picture.add(label(x, y + 11.0, Anchor::Middle, "small muted", &pointed(second, letters, name)));
+    }
+}
+
+fn draw_terminal(
+    picture: &mut Picture,
+    terminal: &Terminal,
+    (x, top): (f64, f64),
+    on_way: bool,
+    with_row: bool,
+) {
+    let width = COLUMN - 10.0;
+    let left = x - width / 2.0;
+    let dead = terminal.dead;
+    let class = match (on_way, dead) {
+        (true, _) => "litbox",
+        (_, true) => "dead",
+        _ => "box",
+    };
+    picture.add(rect(left, top, width, CHART, class).attr("rx", "3"));
+    let highest = terminal.distribution.iter().copied().fold(1e-9, f64::max);
+    let step = (width - 6.0) / terminal.distribution.len() as f64;
+    for (place, share) in terminal.distribution.iter().enumerate() {
+        let tall = (CHART - 8.0) * share / highest;
+        let gap = if step > 3.0 { 1.0 } else { 0.0 };
+        let series = if on_way { "m1" } else { "m0" };
+        let bar = rect(
+            left + 3.0 + step * place as f64,
+            top + CHART - 3.0 - tall,
+            (step - gap).max(0.4),
+            tall,
+            series,
+        );
+        picture.add(bar.attr("stroke", "none").attr("style", "stroke:none"));
+    }
+    let mass = if dead { "dead".to_string() } else { percent(terminal.mass) };
+    picture.add(label(x, top + CHART + 14.0, Anchor::Middle, "small muted", &mass));
+    if with_row && (on_way || terminal.share >= 0.05) {
+        let class = if on_way { "small strong" } else { "small" };
+        picture.add(label(x, top + CHART + 28.0, Anchor::Middle, class, &percent(terminal.share)));
+    }
+}
+
+fn percent(share: f64) -> String {
+    if share >= 0.0995 { format!("{:.0} %", share * 100.0) } else { format!("{:.1} %", share * 100.0) }
+}
+
+fn draw_notes(picture: &mut Picture, what: &TreePicture<'_>, folded: bool, under: usize) {
+    let heading = format!("Tree {} of {}", what.tree + 1, what.view.trees.len());
+    picture.add(label(14.0, 20.0, Anchor::Start, "strong", &heading));
+    let mut note = "arrows: where larger values go; below the charts: share of all rows".to_string();
+    if let Some(row) = what.row.and_then(|row| what.view.chosen.get(row)) {
+        note += &format!(", then of row {row} (lit)");
+    }
+    if folded {
+        note += &format!("; each chart: {under} leaves");
+    }
+    let y = picture.height - 8.0;
+    picture.add(label(14.0, y, Anchor::Start, "small muted", &note));
+}
+
+fn description(
+    what: &TreePicture<'_>,
+    tree: &TreeView,
+    terminals: &[Terminal],
+    depth: usize,
+    name: &impl Fn(usize) -> String,
+) -> String {
+    let mut said = format!("A tree of depth {depth} with {} leaves.", tree.leaves.len());
+    if let Some(first) = tree.splits.first().and_then(|split| split.first()) {
+        let side = if first.strength > 0.0 { "left" } else { "right" };
+        said += &format!(" At the root {} counts most; its larger values go {side}.", name(first.feature));
+    }
+    let named = |terminal: &Terminal| {
+        let best = (0..terminal.distribution.len())
+            .max_by(|&a, &b| terminal.distribution[a].total_cmp(&terminal.distribution[b]));
+        best.and_then(|label| what.labels.get(label)).cloned().unwrap_or_default()
+    };
+    let heaviest = (0..terminals.len()).max_by(|&a, &b| terminals[a].mass.total_cmp(&terminals[b].mass));
+    if let Some(place) = heaviest {
+        said += &format!(
+            " Most rows reach the chart number {} from the left, {}, whose likeliest label is {}.",
+            place + 1,
+            percent(terminals[place].mass),
+            named(&terminals[place])
+        );
+    }
+    let most = what.row.and_then(|_| {
+        (0..terminals.len()).max_by(|&a, &b| terminals[a].share.total_cmp(&terminals[b].share))
+    });
+    if let (Some(row), Some(place)) = (what.row.and_then(|row| what.view.chosen.get(row)), most) {
+        said += &format!(
+            " Row {row} goes mostly to chart number {}, {}, whose likeliest label is {}.",
+            place + 1,
+            percent(terminals[place].share),
+            named(&terminals[place])
+        );
+    }
+    said
+}
