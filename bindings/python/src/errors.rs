@@ -24,6 +24,7 @@ pub fn raise(error: Error) -> PyErr {
 
 /// A sentence with the command line's options spelt as Python spells parameters: `--label-values` is `label_values`.
 fn in_python(sentence: &str) -> String {
+    let sentence = sentence.replace("--label-column", "a 1-D y");
     let mut parts = sentence.split("--");
     let mut text = parts.next().unwrap_or_default().to_string();
     for part in parts {

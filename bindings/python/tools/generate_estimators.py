@@ -115,7 +115,7 @@ def docstring(entry, name):
         default = python_literal(parameter["default"])
         lines.append(f"    {parameter['name']} : {python_words(parameter['allowed'])}, default={default}")
         lines.append(wrapped(python_words(parameter["help"]), "        "))
-    for shared, _, _, kind, help_text in SHARED:
+    for shared, _, _, kind, help_text in shared_by(entry):
         lines += [f"    {shared} : {kind}", wrapped(help_text, "        ")]
     declared = {parameter["name"] for parameter in entry["parameters"]}
     quick = ", ".join(f"{key}={value}" for key, value in QUICK.items() if key in declared)
@@ -135,6 +135,12 @@ def docstring(entry, name):
         '    """',
     ]
     return lines
+
+
+def shared_by(entry):
+    """The shared parameters, but for those that the learner declares itself: one value then serves both."""
+    declared = {parameter["name"] for parameter in entry["parameters"]}
+    return [shared for shared in SHARED if shared[0] not in declared]
 
 
 def values_only(entry):
@@ -167,9 +173,9 @@ def source(entry):
     for parameter in entry["parameters"]:
         default = python_literal(parameter["default"])
         lines.append(f"        {parameter['name']}: {annotation(parameter)} = {default},")
-    lines += [f"        {shared}: {kind} = {default}," for shared, default, kind, _, _ in SHARED]
+    lines += [f"        {shared}: {kind} = {default}," for shared, default, kind, _, _ in shared_by(entry)]
     lines.append("    ) -> None:")
-    lines += [f"        self.{n} = {n}" for n in names + [shared for shared, *_ in SHARED]]
+    lines += [f"        self.{n} = {n}" for n in names + [shared for shared, *_ in shared_by(entry)]]
     return lines
 
 

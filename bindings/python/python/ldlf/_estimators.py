@@ -1187,9 +1187,6 @@ class IISALDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1228,7 +1225,6 @@ class IISALDL(DistributionEstimator):
         validation: float = 0.1,
         standardise: bool = True,
         label_values: Any = None,
-        sigma: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1241,7 +1237,6 @@ class IISALDL(DistributionEstimator):
         self.validation = validation
         self.standardise = standardise
         self.label_values = label_values
-        self.sigma = sigma
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
