@@ -46,15 +46,29 @@ fn single(value: f64, place: (usize, usize)) -> Result<f32> {
     )))
 }
 
+/// Rows that are read together where the array lies column after column: their part of a column fills whole cache lines.
+const TILE: usize = 64;
+
 fn dense<T: Copy>(
     view: ArrayView2<'_, T>,
     convert: impl Fn(T, (usize, usize)) -> Result<f32>,
 ) -> Result<Features> {
     let (rows, cols) = view.dim();
-    let mut data = Vec::with_capacity(rows * cols);
-    for (row, values) in view.outer_iter().enumerate() {
-        for (column, &value) in values.iter().enumerate() {
-            data.push(convert(value, (row, column))?);
+    let mut data = vec![0f32; rows * cols];
+    let by_columns = view.strides()[0].unsigned_abs() < view.strides()[1].unsigned_abs();
+    let size = if by_columns { TILE } else { 1 };
+    for (tile, out) in data.chunks_mut((size * cols).max(1)).enumerate() {
+        let first = tile * size;
+        if by_columns {
+            for column in 0..cols {
+                for (row, out) in out[column..].iter_mut().step_by(cols).enumerate() {
+                    *out = convert(view[[first + row, column]], (first + row, column))?;
+                }
+            }
+        } else {
+            for (column, (out, &value)) in out.iter_mut().zip(view.row(first)).enumerate() {
+                *out = convert(value, (first, column))?;
+            }
         }
     }
     Ok(Features::by_density(Matrix::new(rows, cols, data)?))

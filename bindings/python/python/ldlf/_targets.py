@@ -43,7 +43,9 @@ def learn(y: Any, label_values: Any, sigma: float | None) -> tuple[np.ndarray, L
     if given is not None:
         return _one_hot(array, given), Labels(_whole(given), [_name(value) for value in given], given)
     classes = np.unique(array)
-    numbers = classes.astype(np.float64) if np.issubdtype(classes.dtype, np.number) else None
+    # An array of objects may hold numbers too.
+    plain = np.asarray(classes.tolist())
+    numbers = plain.astype(np.float64) if np.issubdtype(plain.dtype, np.number) else None
     return _one_hot(array, classes), Labels(classes, [_name(value) for value in classes], numbers)
 
 
