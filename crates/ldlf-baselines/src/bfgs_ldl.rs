@@ -40,8 +40,8 @@ fn penalties() -> impl ExactSizeIterator<Item = f64> {
 
 /// A penalty is chosen with rows enough to tell two apart: small sets are split this often at most.
 const MOST_SPLITS: usize = 5;
-/// By how much a penalty is worse than the best so far before weaker ones are given up: among the strongest, where little is learnt,
-/// the held-back K-L goes up and down by less.
+/// By how much a penalty is worse than the best so far before weaker ones are given up, and by how much the best must be better
+/// than the strongest: where nothing is learnt yet, the held-back K-L goes up and down a little.
 const CLEARLY_WORSE: f64 = 1.01;
 /// Held-back rows that tell two penalties apart.
 const ENOUGH_ROWS: f64 = 500.0;
@@ -212,7 +212,7 @@ impl Run<'_, '_, '_> {
         for (training, held) in splits {
             let mut objective = Objective::new(training, &self.scaling, 0.0, &threads);
             let mut theta = start.clone();
-            let (mut least, mut waited) = (f64::INFINITY, 0);
+            let (mut strongest, mut least, mut waited) = (f64::INFINITY, f64::INFINITY, 0);
             let mut hopeless = false;
             for (index, &l2) in grid.iter().enumerate() {
                 if hopeless {
@@ -228,8 +228,12 @@ impl Run<'_, '_, '_> {
                 let kl = mean_kl(&self.model(&theta, l2), held, &threads)?;
                 sums[index] += kl;
                 minima[index].clone_from(&theta);
+                if index == 0 {
+                    strongest = kl;
+                }
                 least = least.min(kl);
-                waited = if kl > CLEARLY_WORSE * least { waited + 1 } else { 0 };
+                let learnt = strongest > CLEARLY_WORSE * least;
+                waited = if learnt && kl > CLEARLY_WORSE * least { waited + 1 } else { 0 };
                 hopeless = waited == 2;
             }
         }

@@ -12,7 +12,7 @@ use crate::maximum_entropy::MaximumEntropy;
 use crate::nearest::nearest;
 use crate::reference_rows::ReferenceRows;
 use crate::scaling::Scaling;
-use crate::stages::{fit_stage, was_stopped};
+use crate::stages::{Stages, was_stopped};
 
 ldlf_core::parameters! {
     /// What `d2ldl` can be told.
@@ -78,9 +78,10 @@ impl Learner for D2ldl {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let mut l2 = self.parameters.l2;
+        let mut stages = Stages::new(if l2.is_none() { 2 } else { 1 });
         if l2.is_none() {
             // Mixed targets share news between rows, held back or not: only the targets as they are can choose a penalty.
-            let plain = fit_stage(&self.regression(None), data, (0, 2), context)?;
+            let plain = stages.fit(&self.regression(None), data, context)?;
             if was_stopped(&plain.summary) {
                 return Ok(plain);
             }
@@ -89,7 +90,7 @@ impl Learner for D2ldl {
             l2 = parts.detail("l2")?;
         }
         let mixed = Dataset { targets: self.mixed_targets(data, &context.threads)?, ..data.clone() };
-        fit_stage(&self.regression(l2), &mixed, (1, 2), context)
+        stages.fit(&self.regression(l2), &mixed, context)
     }
 }
 

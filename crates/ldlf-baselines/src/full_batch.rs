@@ -51,7 +51,6 @@ impl<'d> FullBatch<'d> {
         let rows = scaling.apply(&data.features);
         // At most 16 chunks, so that their gradients stay small beside the data.
         let parts = chunks(data.rows(), data.rows().div_ceil(16).max(2 * BLOCK))
-            .into_iter()
             .map(|rows| Part {
                 rows,
                 loss: 0.0,

@@ -12,7 +12,7 @@ use ldlf_core::{
 use crate::iis_ldl::{IisLdl, IisLdlParameters};
 use crate::maximum_entropy::MaximumEntropy;
 use crate::ordered::{label_values, nearest_label, numbers};
-use crate::stages::{fit_stage, was_stopped};
+use crate::stages::{Stages, was_stopped};
 
 ldlf_core::parameters! {
     /// What `iis-aldl` can be told.
@@ -80,10 +80,10 @@ impl Learner for IisAldl {
         };
         let mut best: Option<(f64, AdaptiveModel, Summary)> = None;
         let mut iterations = 0;
-        for round in 0..self.parameters.rounds {
+        let mut stages = Stages::new(self.parameters.rounds);
+        for _ in 0..self.parameters.rounds {
             let adapted = Dataset { targets: targets(values, &labels, &widths)?, ..data.clone() };
-            let stage = (round, self.parameters.rounds);
-            let Fitted { model, mut summary } = fit_stage(&self.inner(), &adapted, stage, context)?;
+            let Fitted { model, mut summary } = stages.fit(&self.inner(), &adapted, context)?;
             let predicted = model.predict(&data.features, &context.threads)?.into_distributions()?;
             let errors = errors(&predicted, values, &numbers);
             let mean_error = weighted_mean(&errors, data);

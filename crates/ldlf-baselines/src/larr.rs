@@ -325,18 +325,16 @@ impl Model for LarrModel {
         parts.put("regression", Array::F32(vec![self.regression.len()], self.regression.clone()));
         parts.put("competing", Array::F64(vec![self.competing.len()], self.competing.clone()));
         parts.put("limits", Array::F64(vec![2], vec![self.limits.0, self.limits.1]));
-        let of_pairs = |of: &dyn Fn(&(u32, u32), &Pair) -> Vec<u32>| {
-            self.pairs.iter().flat_map(|(labels, pair)| of(labels, pair)).collect::<Vec<u32>>()
-        };
-        let labels = of_pairs(&|labels, pair| vec![labels.0, labels.1, pair.coefficients.len() as u32]);
-        parts.put("pairs", Array::U32(vec![self.pairs.len(), 3], labels));
+        let sizes =
+            self.pairs.iter().flat_map(|(&(low, high), pair)| [low, high, pair.coefficients.len() as u32]);
+        parts.put("pairs", Array::U32(vec![self.pairs.len(), 3], sizes.collect()));
         parts.put(
             "pair_rho",
             Array::F64(vec![self.pairs.len()], self.pairs.values().map(|p| p.rho).collect()),
         );
-        let rows = of_pairs(&|_, pair| pair.coefficients.iter().map(|&(row, _)| row).collect());
-        let coefficients =
-            self.pairs.values().flat_map(|pair| pair.coefficients.iter().map(|&(_, c)| c)).collect();
+        let entries = || self.pairs.values().flat_map(|pair| pair.coefficients.iter().copied());
+        let rows: Vec<u32> = entries().map(|(row, _)| row).collect();
+        let coefficients = entries().map(|(_, coefficient)| coefficient).collect();
         parts.put("pair_coefficients", Array::F32(vec![rows.len()], coefficients));
         parts.put("pair_rows", Array::U32(vec![rows.len()], rows));
     }

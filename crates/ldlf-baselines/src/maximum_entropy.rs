@@ -138,7 +138,6 @@ impl<'d> Objective<'d> {
         let (labels, size) = (data.labels(), (rows.cols() + 1) * data.labels());
         // At most 32 chunks, so that their gradients stay small beside the data.
         let parts = chunks(rows.rows(), rows.rows().div_ceil(32).max(4 * BLOCK))
-            .into_iter()
             .map(|rows| Part {
                 rows,
                 loss: 0.0,

@@ -7,34 +7,50 @@ use ldlf_core::{
     Dataset, FitContext, FitEvent, Fitted, InProgress, Learner, Model, Prediction, Result, StopReason,
 };
 
-/// Fits `learner` as stage `stage` of at most `stages`: its iterations count on from those of the stages before.
-pub(crate) fn fit_stage(
-    learner: &dyn Learner,
-    data: &Dataset,
-    (stage, stages): (usize, usize),
-    context: &mut FitContext<'_>,
-) -> Result<Fitted> {
-    let (seed, threads) = (context.seed, context.threads.clone());
-    let mut of_one_stage = 0;
-    let mut relay = |event: &FitEvent, state: &dyn InProgress| {
-        if let FitEvent::Iteration { total, .. } = event {
-            of_one_stage = *total;
-        }
-        let before = stage * of_one_stage;
-        let event = match *event {
-            FitEvent::Iteration { iteration, total, loss } => {
-                FitEvent::Iteration { iteration: before + iteration, total: stages * total, loss }
-            }
-            FitEvent::LeafUpdate { iteration } => FitEvent::LeafUpdate { iteration: before + iteration },
-            FitEvent::Validation { iteration, kl } => {
-                FitEvent::Validation { iteration: before + iteration, kl }
-            }
+/// Fits that follow each other: iterations count on from one to the next.
+pub(crate) struct Stages {
+    /// Iterations reported by the stages that are over.
+    before: usize,
+    /// How many stages there may still be.
+    left: usize,
+}
+
+impl Stages {
+    /// At most `count` stages, none of them begun.
+    pub(crate) fn new(count: usize) -> Self {
+        Stages { before: 0, left: count }
+    }
+
+    /// Fits `learner` as the next stage.
+    pub(crate) fn fit(
+        &mut self,
+        learner: &dyn Learner,
+        data: &Dataset,
+        context: &mut FitContext<'_>,
+    ) -> Result<Fitted> {
+        let (seed, threads) = (context.seed, context.threads.clone());
+        let (before, left) = (self.before, self.left);
+        let mut last = before;
+        let mut relay = |event: &FitEvent, state: &dyn InProgress| {
+            let event = match *event {
+                FitEvent::Iteration { iteration, total, loss } => {
+                    last = before + iteration;
+                    FitEvent::Iteration { iteration: last, total: before + left * total, loss }
+                }
+                FitEvent::LeafUpdate { iteration } => FitEvent::LeafUpdate { iteration: before + iteration },
+                FitEvent::Validation { iteration, kl } => {
+                    FitEvent::Validation { iteration: before + iteration, kl }
+                }
+            };
+            context.report(event, state)
         };
-        context.report(event, state)
-    };
-    let mut inner = FitContext::new(0, threads, &mut relay);
-    inner.seed = seed;
-    learner.fit(data, &mut inner)
+        let mut inner = FitContext::new(0, threads, &mut relay);
+        inner.seed = seed;
+        let fitted = learner.fit(data, &mut inner);
+        drop(inner);
+        (self.before, self.left) = (last, left.saturating_sub(1).max(1));
+        fitted
+    }
 }
 
 /// Whether a stage was stopped from outside, so that no further one may follow.

@@ -2,9 +2,14 @@
 
 mod support;
 
+use std::ops::ControlFlow;
+
 use ldlf_core::answers::Rule;
 use ldlf_core::targets::{Spread, from_single_label};
-use ldlf_core::{Dataset, Features, Matrix, Prediction, Seed, Threads, TrainedModel};
+use ldlf_core::{
+    Dataset, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Seed, Settings, Threads,
+    TrainedModel,
+};
 use rand::RngExt;
 use support::*;
 
@@ -140,6 +145,24 @@ fn widths_follow_the_spread_of_the_targets_and_a_first_round_is_iis_ldl() {
     assert!(largest_difference(&a, &b) < 1e-4);
     let widths = adaptive.model.inspect().into_iter().find(|(name, _)| name == "widths").unwrap().1;
     assert!(widths.as_array().unwrap().iter().all(|width| (width.as_f64().unwrap() - 2.0).abs() < 0.01));
+}
+
+#[test]
+fn several_fits_are_watched_as_one() {
+    let data = people(60, 10);
+    for rival in ["iis-aldl", "d2ldl"] {
+        let mut seen = Vec::new();
+        let mut watch = |event: &FitEvent, _: &dyn InProgress| {
+            if let FitEvent::Iteration { iteration, total, .. } = event {
+                assert!(iteration <= total, "{rival}: {iteration} of {total}");
+                seen.push(*iteration);
+            }
+            ControlFlow::Continue(())
+        };
+        let learner = (entry(rival).build)(&Settings::parse(["iterations=20"]).unwrap()).unwrap();
+        learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut watch)).unwrap();
+        assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{rival}: {seen:?}");
+    }
 }
 
 #[test]

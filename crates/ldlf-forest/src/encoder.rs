@@ -14,9 +14,9 @@ choices! {
         Raw = "raw",
         /// Mean 0 and deviation 1 (sparse columns: deviation 1, zeros stay zeros), cut off far out.
         Standard = "standard",
-        /// The same, but divided by the root of the deviation and then all by one factor: wide columns, such as the first principal
-        /// components, still count for more than narrow ones.
-        Root = "root",
+        /// Mean 0 and all divided by one number, so that the mean square is 1: wide columns, such as the first principal components,
+        /// still count for more than narrow ones.
+        Common = "common",
     }
 }
 
@@ -143,18 +143,17 @@ pub struct Dropout<'a> {
     pub generator: &'a mut Generator,
 }
 
-/// Turns `1 / deviation` of every column into `factor / sqrt(deviation)`, the factor such that the mean square of all scaled
-/// columns is 1; gives the largest deviation of a scaled column.
-fn take_roots(scale: &mut [f32]) -> f32 {
+/// Turns `1 / deviation` of every column into one factor, such that the mean square of all scaled columns is 1; gives the
+/// largest deviation of a scaled column.
+fn make_common(scale: &mut [f32]) -> f32 {
     let deviations: Vec<f64> = scale.iter().filter(|s| **s > 0.0).map(|s| 1.0 / f64::from(*s)).collect();
-    let (Some(sum), Some(largest)) =
-        (deviations.iter().copied().reduce(|a, b| a + b), deviations.iter().copied().reduce(f64::max))
-    else {
+    let squares: f64 = deviations.iter().map(|deviation| deviation * deviation).sum();
+    if deviations.is_empty() {
         return 1.0;
-    };
-    let factor = (deviations.len() as f64 / sum).sqrt();
-    scale.iter_mut().for_each(|s| *s = (factor * f64::from(*s).sqrt()) as f32);
-    (factor * largest.sqrt()) as f32
+    }
+    let factor = (deviations.len() as f64 / squares).sqrt();
+    scale.iter_mut().filter(|s| **s > 0.0).for_each(|s| *s = factor as f32);
+    (factor * deviations.iter().copied().fold(0.0, f64::max)) as f32
 }
 
 impl Encoder {
@@ -170,7 +169,7 @@ impl Encoder {
         let cols = features.cols();
         let (shift, mut scale, bins) = match scaling {
             Scaling::Raw => (vec![0.0; cols], vec![1.0; cols], Bins::default()),
-            Scaling::Standard | Scaling::Root => {
+            Scaling::Standard | Scaling::Common => {
                 let sparse = matches!(features, Features::Sparse(_));
                 let n = rows.len().max(1) as f64;
                 let mut sum = vec![0.0f64; cols];
@@ -203,8 +202,8 @@ impl Encoder {
             }
         };
         let mut limit = if scaling == Scaling::Raw { f32::MAX } else { limit as f32 };
-        if scaling == Scaling::Root {
-            limit *= take_roots(&mut scale);
+        if scaling == Scaling::Common {
+            limit *= make_common(&mut scale);
         }
         Encoder { shift, scale, limit, bins, bias }
     }
@@ -444,17 +443,17 @@ mod tests {
     }
 
     #[test]
-    fn roots_keep_wide_columns_wider_and_bring_the_mean_square_to_one() {
-        // Deviations 1, 4 and 0: roots 1 and 2, whose mean square is 2.5.
+    fn one_factor_keeps_wide_columns_wide_and_brings_the_mean_square_to_one() {
+        // Deviations 1, 4 and 0, whose mean square is 8.5 over the two that vary.
         let features = Features::Dense(Matrix::from_rows(&[[1.0, -4.0, 7.0], [3.0, 4.0, 7.0]]));
-        let encoder = Encoder::fit(&features, &[0, 1], Scaling::Root, 5.0, 0, false);
+        let encoder = Encoder::fit(&features, &[0, 1], Scaling::Common, 5.0, 0, false);
         let mut out = encoder.buffer(&features);
         encoder.encode(&features, 0..2, None, &mut out);
         let Encoded::Dense(z) = out else { panic!("dense features stay dense") };
-        let unit = 0.4f32.sqrt();
-        let expected = [-unit, -2.0 * unit, 0.0, unit, 2.0 * unit, 0.0];
+        let unit = (1.0f32 / 8.5).sqrt();
+        let expected = [-unit, -4.0 * unit, 0.0, unit, 4.0 * unit, 0.0];
         assert!(z.iter().zip(expected).all(|(z, e)| (z - e).abs() < 1e-6), "{z:?}");
-        assert!((encoder.limit - 5.0 * 2.0 * unit).abs() < 1e-5, "five deviations of the widest column");
+        assert!((encoder.limit - 5.0 * 4.0 * unit).abs() < 1e-5, "five deviations of the widest column");
     }
 
     #[test]
