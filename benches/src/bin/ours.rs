@@ -4,6 +4,7 @@
 //! `"data": FILE` the work is done on that file, else on dense random numbers.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
@@ -42,10 +43,11 @@ fn main() -> Result<()> {
         let line = line.map_err(|e| Error::usage(format!("cannot read a request: {e}")))?;
         let request: Request = serde_json::from_str(&line)
             .map_err(|e| Error::usage(format!("a request that cannot be read: {e}")))?;
-        if !pools.contains_key(&request.threads) {
-            pools.insert(request.threads, Threads::joined_by_caller(request.threads)?);
-        }
-        let answer = Answer { seconds: seconds(&request, &pools[&request.threads])? };
+        let threads = match pools.entry(request.threads) {
+            Entry::Occupied(pool) => pool.into_mut(),
+            Entry::Vacant(place) => place.insert(Threads::joined_by_caller(request.threads)?),
+        };
+        let answer = Answer { seconds: seconds(&request, threads)? };
         let text = serde_json::to_string(&answer).expect("numbers can be written");
         let mut out = std::io::stdout().lock();
         writeln!(out, "{text}")
