@@ -22,6 +22,7 @@ Commands:
   evaluate     Measure a model on a table
   cv           Compare learners by cross-validation
   sweep        Cross-validate a learner over values of its parameters
+  reproduce    Run a table of the paper again, its published rows beside
   learners     List the learners, or describe one with its parameters
   datasets     List known public datasets and how to get them
   generate     Write an artificial dataset
@@ -120,6 +121,7 @@ fn every_verb_has_help_and_those_that_take_files_have_examples() {
         "evaluate",
         "cv",
         "sweep",
+        "reproduce",
         "learners",
         "generate",
         "inspect",
