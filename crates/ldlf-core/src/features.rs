@@ -21,6 +21,17 @@ pub enum Row<'a> {
 }
 
 impl Features {
+    /// A dense matrix, kept sparse while fewer than one in four of its entries differ from zero: the rule of the readers.
+    ///
+    /// ```
+    /// use ldlf_core::{Features, Matrix};
+    /// assert!(matches!(Features::by_density(Matrix::from_rows(&[[0.0, 0.0, 0.0, 0.0, 1.0]])), Features::Sparse(_)));
+    /// assert!(matches!(Features::by_density(Matrix::from_rows(&[[0.0, 0.0, 0.0, 1.0]])), Features::Dense(_)));
+    /// ```
+    pub fn by_density(matrix: Matrix<f32>) -> Self {
+        crate::read::gather::by_density(matrix)
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         match self {

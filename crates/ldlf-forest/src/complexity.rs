@@ -62,12 +62,12 @@ impl Term {
 
     /// Rows and a shape with this term at its `step`-th size (of 5), the others large enough that their product dominates.
     fn at(self, step: usize) -> (usize, usize, ForestShape) {
-        let shape = ForestShape { trees: 8, depth: 7, units: 256, labels: 16 };
+        let shape = ForestShape { trees: 8, depth: 7, units: 64, labels: 16 };
         match self {
-            Term::Rows => (1024 << step, 1024 << step, shape),
-            Term::Trees => (4 << step, 1024, ForestShape { trees: 4 << step, ..shape }),
-            Term::Leaves => (16 << step, 2048, ForestShape { depth: 5 + step, ..shape }),
-            Term::Labels => (32 << step, 1024, ForestShape { trees: 4, labels: 32 << step, ..shape }),
+            Term::Rows => (512 << step, 512 << step, shape),
+            Term::Trees => (8 << step, 512, ForestShape { trees: 8 << step, ..shape }),
+            Term::Leaves => (64 << step, 512, ForestShape { depth: 7 + step, ..shape }),
+            Term::Labels => (64 << step, 512, ForestShape { labels: 64 << step, ..shape }),
         }
     }
 }

@@ -11,8 +11,8 @@ use ldlf_core::{Result, Seed, Threads, vectorise};
 pub use crate::block::{Block, Examples};
 use crate::kernel::{Lane, Number, ROWS};
 use crate::leaves::{LeafPrior, add_statistics, apply};
-use crate::loss::{divide, mix};
-use crate::routing::route;
+use crate::loss::{divide, mix, pull};
+use crate::routing::{backward, route};
 use crate::tree_shape::{ForestShape, check_memory, draw_units};
 
 /// `K` trees over the output units of one feature function: the unit of every split and the distribution of every leaf.
@@ -124,9 +124,9 @@ impl<T: Number> Head<T> {
         let mut result = vec![T::ZERO; activations.rows() * trees * leaves];
         let mut block = Block::new(&self.shape);
         for rows in chunks(activations.rows(), ROWS) {
-            vectorise!(block.load_activations(activations.transposed(), rows.start, rows.len()),);
+            vectorise!(block.load_activations(activations.transposed(), rows.start, rows.len()));
             for tree in 0..trees {
-                vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares),);
+                vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares));
                 for (leaf, lane) in block.shares.iter().enumerate() {
                     for (row, &share) in rows.clone().zip(lane) {
                         result[(row * trees + tree) * leaves + leaf] = share;
@@ -194,9 +194,20 @@ impl<T: Number> Head<T> {
         examples: &Examples<'_, T>,
         gradient: &mut [T],
     ) -> f64 {
+        self.share_of_loss_and_grad(activations, examples, examples.total_weight(), gradient)
+    }
+
+    /// As [`Head::loss_and_grad`] for some of the rows over which a loss is averaged: their part of it, where `total` is the
+    /// weight of all.
+    pub fn share_of_loss_and_grad(
+        &self,
+        activations: View<'_, T>,
+        examples: &Examples<'_, T>,
+        total: f64,
+        gradient: &mut [T],
+    ) -> f64 {
         let mut block = Block::new(&self.shape);
         let (rows, units) = (activations.rows(), self.shape.units);
-        let total = examples.total_weight();
         let mut loss = 0.0;
         for (range, gradient) in chunks(rows, ROWS).zip(gradient.chunks_mut(ROWS * units)) {
             vectorise!({
@@ -207,6 +218,25 @@ impl<T: Number> Head<T> {
             vectorise!(block.store_gradient(gradient));
         }
         loss
+    }
+
+    /// The gradient of `sum_ic v_ic p_ic` with respect to the activations, where `p` is what [`Head::predict`] gives: what lets
+    /// any loss of the predictions stand above the head.
+    ///
+    /// # Shapes
+    /// - `activations`: `[rows, units]`; `above`: `[rows, labels]`, `v`; `gradient`: `[rows, units]`, overwritten
+    pub fn predict_grad(&self, activations: View<'_, T>, above: &[T], gradient: &mut [T]) {
+        let mut block = Block::new(&self.shape);
+        let (units, labels) = (self.shape.units, self.shape.labels);
+        let examples = Examples { targets: above, labels, weights: None, rows: None };
+        for (range, gradient) in chunks(activations.rows(), ROWS).zip(gradient.chunks_mut(ROWS * units)) {
+            vectorise!({
+                block.load_activations(activations.transposed(), range.start, range.len());
+                block.load_examples(&examples, range.start, range.len());
+            });
+            dispatch(PullBack { head: self, block: &mut block });
+            vectorise!(block.store_gradient(gradient));
+        }
     }
 
     /// The loss of the rows in `block` under some of the trees, and its gradient in `block.gradient`, both times `scale` and
@@ -302,7 +332,7 @@ impl<T: Number> Head<T> {
             self.for_each_block(source, examples, task, |block| {
                 targets.extend_from_slice(&block.targets);
                 for (tree, shares) in shares.iter_mut().enumerate() {
-                    vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares),);
+                    vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares));
                     shares.extend_from_slice(&block.shares);
                 }
             });
@@ -416,6 +446,30 @@ impl<T: Number> WithSimd for Learn<'_, T> {
             loss += self.block.learn(simd, units, leaves, T::of(scale));
         }
         loss * scale
+    }
+}
+
+/// The gradient of the predictions for the rows of a block, whose targets are what stands above them.
+struct PullBack<'a, T> {
+    head: &'a Head<T>,
+    block: &'a mut Block<T>,
+}
+
+impl<T: Number> WithSimd for PullBack<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let PullBack { head, block } = self;
+        // The pulls of a loss fall with the output, those of the output itself rise.
+        let scales = [T::of(-1.0 / head.shape.trees as f64); ROWS];
+        block.gradient.as_flattened_mut().fill(T::ZERO);
+        for tree in 0..head.shape.trees {
+            let (units, leaves) = (head.units_of(tree), head.leaves_of(tree));
+            route(&block.splits, units, &mut block.shares);
+            pull(simd, &block.shares, leaves, &block.targets, &mut block.pulls);
+            backward(&block.splits, units, &mut block.pulls, &scales, &mut block.gradient);
+        }
     }
 }
 

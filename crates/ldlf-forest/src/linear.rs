@@ -3,8 +3,8 @@
 use ldlf_core::optimise::step::Step;
 use ldlf_core::parallel::chunks;
 use ldlf_core::product::{Into, View, ViewMut, product};
-use ldlf_core::vectorise;
-use ldlf_core::{Csr, Threads};
+use ldlf_core::simd::{Simd, WithSimd, bytemuck, dispatch};
+use ldlf_core::{Csr, Threads, vectorise};
 use rand::RngExt;
 
 use crate::encoder::EncodedView;
@@ -71,54 +71,118 @@ impl LinearMap {
                     View::row_major(x, rows, self.inputs).transposed(),
                 );
             }
-            EncodedView::Sparse(x) => vectorise!(self.forward_sparse(x, out),),
-        }
-    }
-
-    /// Strip by strip, so that the weights in use stay in the second cache while the rows pass, and sums in registers.
-    #[inline(always)]
-    fn forward_sparse(&self, x: &Csr, out: &mut [f32]) {
-        let (units, rows) = (self.units, x.rows());
-        let mut first = 0;
-        while first < units {
-            let strip = STRIP.min(units - first);
-            for (row, (columns, values)) in x.iter_rows().enumerate() {
-                let mut sums = [0.0f32; STRIP];
-                for (&column, &value) in columns.iter().zip(values) {
-                    let start = column as usize * units + first;
-                    add_scaled(&mut sums, &self.weights[start..start + strip], value);
-                }
-                for (unit, &sum) in sums[..strip].iter().enumerate() {
-                    out[(first + unit) * rows + row] = sum;
-                }
-            }
-            first += strip;
+            EncodedView::Sparse(rows) => dispatch(ForwardSparse { map: self, rows, out }),
         }
     }
 
     /// The activations of a single row, `[units]`, from its inputs that differ from zero.
-    #[inline(always)]
     pub fn forward_row(&self, inputs: &[(u32, f32)], out: &mut [f32]) {
-        for (index, out) in out.chunks_mut(STRIP).enumerate() {
-            let mut sums = [0.0f32; STRIP];
-            for &(input, value) in inputs {
-                let start = input as usize * self.units + index * STRIP;
-                add_scaled(&mut sums, &self.weights[start..start + out.len()], value);
+        dispatch(ForwardRow { map: self, inputs, out });
+    }
+
+    /// The sums of one row over a strip of `VECTORS` vectors of units from `first` on, in registers.
+    #[inline(always)]
+    fn strip<S: Simd>(
+        &self,
+        simd: S,
+        inputs: impl Iterator<Item = (u32, f32)>,
+        first: usize,
+    ) -> [S::f32s; VECTORS] {
+        let mut sums = [simd.splat_f32s(0.0); VECTORS];
+        for (input, value) in inputs {
+            let start = input as usize * self.units + first;
+            let weights: &[S::f32s] =
+                bytemuck::cast_slice(&self.weights[start..start + VECTORS * S::F32_LANES]);
+            let value = simd.splat_f32s(value);
+            for vector in 0..VECTORS {
+                sums[vector] = simd.mul_add_e_f32s(value, weights[vector], sums[vector]);
             }
-            out.copy_from_slice(&sums[..out.len()]);
+        }
+        sums
+    }
+
+    /// The sums of one row over the last units, which do not fill a strip.
+    #[inline(always)]
+    fn rest(&self, inputs: impl Iterator<Item = (u32, f32)>, first: usize, sums: &mut [f32]) {
+        sums.fill(0.0);
+        for (input, value) in inputs {
+            let start = input as usize * self.units + first;
+            let weights = &self.weights[start..start + sums.len()];
+            sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += value * w);
         }
     }
 }
 
-/// Units that the sparse product takes at once: their sums fill eight registers of eight numbers.
-const STRIP: usize = 64;
+/// Vectors of units that a sparse product takes at once: half of the registers.
+const VECTORS: usize = 8;
 
-/// `sums += value * weights`; a full strip has a length known to the compiler.
-#[inline(always)]
-fn add_scaled(sums: &mut [f32; STRIP], weights: &[f32], value: f32) {
-    match <&[f32; STRIP]>::try_from(weights) {
-        Ok(weights) => (0..STRIP).for_each(|unit| sums[unit] += value * weights[unit]),
-        Err(_) => sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += value * w),
+/// Units that a strip has at most: with the widest vectors.
+const WIDEST: usize = VECTORS * 16;
+
+/// Rows that the sparse product writes at once: their numbers fill a line of the cache.
+const TILE: usize = 16;
+
+/// Activations of sparse rows, strip by strip, so that the weights in use stay in the second cache while the rows pass. A tile
+/// of rows is written at a time: units lie a whole chunk of rows apart, and a line of the cache should be touched once.
+struct ForwardSparse<'a> {
+    map: &'a LinearMap,
+    rows: &'a Csr,
+    out: &'a mut [f32],
+}
+
+impl WithSimd for ForwardSparse<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let ForwardSparse { map, rows: x, out } = self;
+        let (units, rows, width) = (map.units, x.rows(), VECTORS * S::F32_LANES);
+        let mut tile = [[0.0f32; WIDEST]; TILE];
+        for first in (0..units).step_by(width) {
+            let strip = width.min(units - first);
+            for group in chunks(rows, TILE) {
+                for (sums, row) in tile.iter_mut().zip(group.clone()) {
+                    let (columns, values) = x.row(row);
+                    let inputs = columns.iter().copied().zip(values.iter().copied());
+                    if strip == width {
+                        let full = map.strip(simd, inputs, first);
+                        sums[..width].copy_from_slice(bytemuck::cast_slice(&full));
+                    } else {
+                        map.rest(inputs, first, &mut sums[..strip]);
+                    }
+                }
+                for unit in 0..strip {
+                    let start = (first + unit) * rows;
+                    let out = &mut out[start + group.start..start + group.end];
+                    out.iter_mut().zip(&tile).for_each(|(out, sums)| *out = sums[unit]);
+                }
+            }
+        }
+    }
+}
+
+/// The activations of a single row.
+struct ForwardRow<'a> {
+    map: &'a LinearMap,
+    inputs: &'a [(u32, f32)],
+    out: &'a mut [f32],
+}
+
+impl WithSimd for ForwardRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let width = VECTORS * S::F32_LANES;
+        for (index, out) in self.out.chunks_mut(width).enumerate() {
+            let inputs = self.inputs.iter().copied();
+            if out.len() == width {
+                let full = self.map.strip(simd, inputs, index * width);
+                out.copy_from_slice(bytemuck::cast_slice(&full));
+            } else {
+                self.map.rest(inputs, index * width, out);
+            }
+        }
     }
 }
 
@@ -215,8 +279,8 @@ impl OptimiserState {
             let (m, m_bias) = first.split_at_mut(decaying);
             let (v, v_bias) = second.split_at_mut(decaying);
             let (g, g_bias) = sums.split_at(decaying);
-            vectorise!(step.apply(w, g, m, v),);
-            vectorise!(step.without_decay().apply(w_bias, g_bias, m_bias, v_bias),);
+            vectorise!(step.apply(w, g, m, v));
+            vectorise!(step.without_decay().apply(w_bias, g_bias, m_bias, v_bias));
         });
     }
 

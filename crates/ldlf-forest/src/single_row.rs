@@ -53,8 +53,8 @@ impl RowPredictor for SingleRow<'_> {
         encoder.encode_dense_row(values, &mut self.encoded);
         self.inputs.clear();
         self.inputs.extend((0..).zip(self.encoded.iter().copied()).filter(|&(_, z)| z != 0.0));
+        map.forward_row(&self.inputs, &mut self.splits);
         vectorise!({
-            map.forward_row(&self.inputs, &mut self.splits);
             sigmoid(&mut self.splits);
             head.predict_row(&self.splits, &mut self.shares, &mut self.output);
         },);

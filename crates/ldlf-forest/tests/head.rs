@@ -137,6 +137,27 @@ proptest! {
     }
 
     #[test]
+    fn the_gradient_of_predictions_meets_a_fourth_order_finite_difference(shape in shapes(), seed in 0u64..1000) {
+        let mut case = case(shape, 3, 1.5, 0.3, seed);
+        let above = std::mem::take(&mut case.targets);
+        let mut gradient = vec![0.0; case.activations.len()];
+        case.head.predict_grad(case.view(), &above, &mut gradient);
+        let step = 1e-3;
+        for (place, &found) in gradient.iter().enumerate() {
+            let centre = case.activations[place];
+            let mut at = |offset: f64| {
+                case.activations[place] = centre + offset * step;
+                let mut predicted = vec![0.0; above.len()];
+                case.head.predict(case.view(), &mut predicted);
+                case.activations[place] = centre;
+                predicted.iter().zip(&above).map(|(p, v)| p * v).sum::<f64>()
+            };
+            let difference = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step);
+            prop_assert!((found - difference).abs() < 5e-6 * difference.abs() + 1e-10, "{found} {difference}");
+        }
+    }
+
+    #[test]
     fn the_leaf_update_never_raises_the_loss(
         shape in shapes(),
         rows in 1usize..200,

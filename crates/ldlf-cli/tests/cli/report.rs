@@ -68,6 +68,25 @@ fn what_is_no_result_is_refused_in_one_sentence() {
     assert_data_eq!(
         shown,
         str![[r#"
+exit 3
+-- stderr
+error: absent does not exist
+exit 2
+-- stderr
+error: mean.ldlf is a model file; name it with --model and its data with --data
+exit 3
+-- stderr
+error: notes.json: not the results of `ldlf cv` or `ldlf sweep` (missing field `dataset` at line 1 column 8); give a folder of `cv --results`, its JSON, or a journal
+exit 3
+-- stderr
+error: table.csv line 1: not a table of `ldlf sweep --out`, whose columns are parameters and then measures such as kl_mean
+exit 3
+-- stderr
+error: votes.csv line 1: not a table of `ldlf sweep --out`, whose columns are parameters and then measures such as kl_mean
+exit 3
+-- stderr
+error: . has no results.json; give a folder that `ldlf cv --results` wrote
+
 "#]]
     );
     assert!(folder.call("report -o page.html").contains("there is nothing to report"));
@@ -126,6 +145,36 @@ fn a_picture_that_cannot_be_drawn_says_why() {
     assert_data_eq!(
         shown,
         str![[r#"
+exit 2
+-- stderr
+error: x.gif: a picture ends with .svg or .png
+exit 2
+-- stderr
+error: --measure oak: the results of votes have kl, euclidean, sorensen, squared_chi2, fidelity, intersection, chebyshev, clark, canberra, cosine, mae_mode, mae_mean, mae_median, cs_5
+exit 2
+-- stderr
+error: mean on fold 0 of votes: no learning curve was kept; does the learner iterate?
+exit 2
+-- stderr
+error: --learner oak: the results have sldlf, mean
+exit 2
+-- stderr
+error: votes: no number was swept over; give the results of `ldlf sweep`
+exit 2
+-- stderr
+error: ranks are compared over at least two datasets that share at least two learners; give more results
+exit 2
+-- stderr
+error: this picture is drawn from a model; give --model and --data
+exit 2
+-- stderr
+note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+error: --tree 3: the forest has 2 trees
+exit 2
+-- stderr
+note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+error: --row 60: votes has 60 rows counted from 0
+
 "#]]
     );
 }

@@ -128,6 +128,13 @@ fn sparse_from_rows(dense: &Matrix<f32>) -> Csr {
     csr
 }
 
+/// A matrix that is at hand whole, dense or sparse by the rule.
+pub(crate) fn by_density(dense: Matrix<f32>) -> Features {
+    let stored = dense.as_slice().iter().filter(|v| **v != 0.0).count();
+    let all = dense.as_slice().len();
+    if is_sparse(stored, all) { Features::Sparse(sparse_from_rows(&dense)) } else { Features::Dense(dense) }
+}
+
 /// Gathers features column by column, as MATLAB and Fortran store them: straight into compressed columns, made
 /// dense as soon as the entries pass the rule's quarter of the whole matrix.
 pub(super) struct ColumnGatherer {

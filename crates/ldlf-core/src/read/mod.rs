@@ -25,7 +25,7 @@ use crate::{Dataset, Error, Features, Result, Schema};
 
 mod assemble;
 pub mod csv;
-mod gather;
+pub(crate) mod gather;
 mod lines;
 pub mod mat;
 mod npy;

@@ -19,11 +19,11 @@ pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> 
             protocols.push(&evaluation.protocol);
         }
     }
-    let of_protocol = |protocol: &&str| {
+    let of_protocol = |(number, protocol): (usize, &&str)| {
         let mut datasets: Vec<&Evaluation> = Vec::new();
         for &evaluation in evaluations {
             let known = datasets.iter().any(|other| other.dataset == evaluation.dataset);
-            if evaluation.protocol == **protocol && !known {
+            if evaluation.protocol == *protocol && !known {
                 datasets.push(evaluation);
             }
         }
@@ -32,15 +32,20 @@ pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> 
         } else {
             "mae_mode"
         };
-        compare(&datasets, measure).map(|comparison| section(protocol, &comparison, pictures))
+        compare(&datasets, measure).map(|comparison| section(number, protocol, &comparison, pictures))
     };
-    protocols.iter().filter_map(of_protocol).collect()
+    protocols.iter().enumerate().filter_map(of_protocol).collect()
 }
 
-fn section(protocol: &str, comparison: &Comparison, pictures: &mut Pictures) -> Section {
+fn section(number: usize, protocol: &str, comparison: &Comparison, pictures: &mut Pictures) -> Section {
     let count = comparison.datasets.len();
-    let mut section =
-        Section::new(format!("comparison-{protocol}"), format!("Over {count} datasets, {protocol} protocol"));
+    let mut section = Section::new(
+        format!("comparison-{number}"),
+        format!(
+            "Over {count} datasets{}",
+            if protocol.is_empty() { String::new() } else { format!(", {protocol} protocol") }
+        ),
+    );
     section.text(format!(
         "Ranks by mean {} on {}; 1 is best, ties share a rank.",
         head(&comparison.measure),

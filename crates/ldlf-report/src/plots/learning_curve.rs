@@ -6,12 +6,15 @@ use super::axes::{Frame, Scale};
 use super::{legend, spoken};
 use crate::picture::{Picture, line, mark, polyline};
 
+/// Iterations with values.
+type Curve = Vec<(f64, f64)>;
+
 /// Points that a curve is drawn with; more are averaged.
 const POINTS: usize = 240;
 
 /// The curve of one fit. `name` says whose.
 pub fn learning_curve(name: &str, points: &[CurvePoint]) -> Picture {
-    let of = |pick: fn(&CurvePoint) -> Option<f64>| -> Vec<(f64, f64)> {
+    let of = |pick: fn(&CurvePoint) -> Option<f64>| -> Curve {
         let kept = points.iter().filter_map(|point| Some((point.iteration as f64, pick(point)?)));
         kept.filter(|(_, value)| value.is_finite()).collect()
     };
@@ -20,7 +23,7 @@ pub fn learning_curve(name: &str, points: &[CurvePoint]) -> Picture {
     let updates: Vec<f64> =
         points.iter().filter(|point| point.leaf_update).map(|point| point.iteration as f64).collect();
     let last = points.last().map_or(1.0, |point| point.iteration as f64);
-    let measured: Vec<(&str, &Vec<(f64, f64)>)> = [("validation K-L", &validation), ("test K-L", &test)]
+    let measured: Vec<(&str, &Curve)> = [("validation K-L", &validation), ("test K-L", &test)]
         .into_iter()
         .filter(|(_, c)| !c.is_empty())
         .collect();
@@ -47,7 +50,7 @@ pub fn learning_curve(name: &str, points: &[CurvePoint]) -> Picture {
     let across = Scale::Linear(0.0, last.max(1.0));
     let mut series = 0;
     let mut lowest = None;
-    let mut groups: Vec<(&str, Vec<&Vec<(f64, f64)>>)> = Vec::new();
+    let mut groups: Vec<(&str, Vec<&Curve>)> = Vec::new();
     if !loss.is_empty() {
         groups.push(("training loss", vec![&loss]));
     }

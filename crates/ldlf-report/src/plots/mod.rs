@@ -21,7 +21,7 @@ pub use importance::importance;
 pub use label_error::label_error;
 pub use leaf_usage::leaf_usage;
 pub use learning_curve::learning_curve;
-pub use sweep::{PublishedPoint, Sweep, sweep};
+pub use sweep::{PublishedPoint, Series, Sweep, sweep};
 pub use tree::{TreePicture, tree};
 
 /// A number in the words of a description: four significant digits.

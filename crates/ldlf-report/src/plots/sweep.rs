@@ -19,7 +19,7 @@ pub struct PublishedPoint {
 }
 
 /// A series: its name and `(value of the parameter, mean, deviation)`, rising.
-type Series = (String, Vec<(f64, f64, f64)>);
+pub type Series = (String, Vec<(f64, f64, f64)>);
 
 /// The curves of a sweep over one parameter.
 #[derive(Clone, Debug)]

@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn groups_are_the_longest_runs_within_the_difference() {
-        // Sorted: 1, 1.5, 3, 3.2; 1.5 and 3.2 are 1.7 apart.
-        assert_eq!(groups(&[1.0, 3.0, 1.5, 3.2], 1.7), [(0, 1), (1, 3)]);
+        // Sorted: 1, 1.5, 3, 3.25; 1.5 and 3.25 are 1.75 apart.
+        assert_eq!(groups(&[1.0, 3.0, 1.5, 3.25], 1.75), [(0, 1), (1, 3)]);
     }
 
     #[test]

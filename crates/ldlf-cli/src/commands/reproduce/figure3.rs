@@ -5,7 +5,7 @@ use std::path::Path;
 use ldlf::measures::ORDERED;
 use ldlf::model_file::Overwrite;
 use ldlf::{Result, Settings, registry};
-use ldlf_report::plots::{self, PublishedPoint, Sweep};
+use ldlf_report::plots::{self, PublishedPoint, Series, Sweep};
 
 use super::super::plot::{Format, write};
 use super::Section;
@@ -91,7 +91,7 @@ fn curves(section: &Section<'_>, axis: &str) -> Option<(Sweep, Vec<PublishedPoin
     let evaluation = section.evaluation.as_ref()?;
     let ages = evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some());
     let measure = if ages { ORDERED[0] } else { "kl" };
-    let mut series: Vec<(String, Vec<(f64, f64, f64)>)> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
     for (label, result) in section.entrants.iter().zip(&evaluation.results) {
         let Some(value) = label.strip_prefix(&format!("{}, {axis} ", result.learner)) else { continue };
         let (Ok(value), Some(mean)) = (value.parse::<f64>(), result.mean.get(measure)) else { continue };

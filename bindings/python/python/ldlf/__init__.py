@@ -1,0 +1,29 @@
+"""Learn and predict label distributions: for every row, how much each label applies.
+
+The flagship is :class:`LDLForest`, the label distribution learning forest (Shen, Zhao, Guo, Yuille, NIPS 2017); its rivals stand
+beside it behind the same scikit-learn interface.
+
+>>> from ldlf import LDLForest
+>>> from ldlf.datasets import make_mixture
+>>> X, votes = make_mixture(300, votes=30)
+>>> forest = LDLForest(trees=5, depth=4, least_iterations=100, epochs=1).fit(X, votes)
+>>> forest.predict(X[:2]).shape
+(2, 5)
+"""
+
+from ._base import LDLEstimator, Progress, load
+from ._classifier import LDLForestClassifier
+from ._estimators import *  # noqa: F403
+from ._estimators import LEARNERS
+from ._estimators import __all__ as _estimator_names
+from ._version import __version__
+
+__all__ = [
+    "LDLEstimator",
+    "LDLForestClassifier",
+    "LEARNERS",
+    "Progress",
+    "__version__",
+    "load",
+    *_estimator_names,
+]

@@ -1,0 +1,330 @@
+"""What all estimators share."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+
+from . import _engine, _inputs, _targets
+from ._progress import Bar
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback hears while a fit runs.
+
+    ``event`` is ``"iteration"``, ``"leaf_update"`` or ``"validation"``; ``iteration`` counts from 1, ``total`` and ``loss`` come with
+    iterations, ``kl`` (on rows held back) with validations.
+    """
+
+    event: str
+    iteration: int
+    total: int | None = None
+    loss: float | None = None
+    kl: float | None = None
+
+
+class LDLEstimator(BaseEstimator):
+    """A learner of label distributions with scikit-learn's manners. Use one of its subclasses.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_
+        The columns seen in ``fit``; others, or the same in another order, raise.
+    classes_ : ndarray
+        What the columns of a distribution stand for: the labels of a 1-D y, ``label_values``, the names of y's columns, or
+        0, 1, 2, ...
+    n_iter_ : int
+        Iterations done; 0 for a learner that does not iterate.
+    loss_curve_ : list of float
+        The training loss of every iteration.
+    validation_curve_ : list of (int, float)
+        Iterations and the mean K-L divergence on the rows held back, where the learner holds rows back.
+    model_ : ldlf._engine.Model
+        What was learnt.
+    """
+
+    _learner: ClassVar[str]
+    _declared: ClassVar[tuple[str, ...]]
+    _presets: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    # Shared parameters; the generated __init__ of every estimator sets them.
+    label_values: Any
+    sigma: float | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: bool
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    @classmethod
+    def from_preset(cls, preset: str, **parameters: Any) -> Any:
+        """The estimator with a named set of parameters, and others over them.
+
+        >>> from ldlf import LDLForest
+        >>> LDLForest.from_preset("paper", trees=10)
+        LDLForest(batch_size=64, bias=False, depth=7, dropout=0, epochs=None,
+                  leaf_every=100, leaf_iterations=20, leaf_prior=0,
+                  leaf_rows='batches', learning_rate=1, optimiser='sgd',
+                  schedule='constant', trees=10, units=64, warm_up=0, weight_decay=0)
+        """
+        if preset not in cls._presets:
+            has = ", ".join(cls._presets) or "no presets"
+            raise ValueError(f"{cls.__name__} has no preset {preset!r}; it has {has}")
+        return cls(**{**cls._presets[preset], **parameters})
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callable[[Progress], bool | None] | None = None,
+    ) -> Any:
+        """Learns from rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (rows, features)
+            NumPy of single or double precision in any order, SciPy CSR (never made dense), pandas, polars or pyarrow.
+        y : array or table of shape (rows, labels), or array of shape (rows,)
+            Probabilities or vote counts; or one label a row, which becomes a distribution by ``sigma``, and without it has
+            everything on that label.
+        sample_weight : array of shape (rows,), optional
+        callback : callable, optional
+            Called with a :class:`Progress` on every event; ends the fit with the best model so far by giving ``True``.
+
+        Returns
+        -------
+        The estimator itself.
+        """
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = _inputs.features(self, X, reset=True)
+        targets, labels = _targets.learn(y, self.label_values, self.sigma)
+        check_consistent_length(X, targets)
+        weights = self._weights(sample_weight, X)
+        bar = Bar() if self.verbose else None
+
+        def heard(*event: Any) -> bool:
+            progress = Progress(*event)
+            if bar is not None:
+                bar.show(progress)
+            return bool(callback is not None and callback(progress))
+
+        names = getattr(self, "feature_names_in_", None)
+        try:
+            model = _engine.fit(
+                self._learner,
+                _inputs.settings(self, self._declared),
+                _inputs.for_engine(X),
+                targets,
+                weights,
+                {
+                    "feature_names": None if names is None else [str(name) for name in names],
+                    "label_names": labels.names,
+                    "label_values": None if labels.values is None else labels.values.tolist(),
+                    "singles": None if labels.singles is None else (labels.singles, float(self.sigma or 0)),
+                },
+                _inputs.seed(self.random_state),
+                _inputs.threads(self.n_jobs),
+                heard if callback is not None or bar is not None else None,
+            )
+        finally:
+            if bar is not None:
+                bar.close()
+        self._learnt(model, labels)
+        return self
+
+    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+
+    def _learnt(self, model: _engine.Model, labels: _targets.Labels) -> None:
+        summary = json.loads(model.document())["summary"]
+        history = [Progress(*event) for event in model.history()]
+        self.model_ = model
+        self.classes_ = labels.classes
+        self._labels = replace(labels, singles=None)
+        self.n_iter_ = summary["iterations"]
+        self.stopped_ = summary["stopped"]
+        self.loss_curve_ = [p.loss for p in history if p.event == "iteration" and p.loss is not None]
+        self.validation_curve_ = [(p.iteration, p.kl) for p in history if p.event == "validation"]
+
+    def _predict(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = _inputs.features(self, X, reset=False)
+        return self.model_.predict(_inputs.for_engine(X), _inputs.threads(self.n_jobs))
+
+    def _values(self, wanted: str) -> list[float]:
+        check_is_fitted(self)
+        if self._labels.values is None:
+            raise ValueError(
+                f"{wanted} needs labels that stand for numbers; pass label_values, one number a label, before fit"
+            )
+        return self._labels.values.tolist()
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes the model file that ``ldlf predict`` and :func:`ldlf.load` read, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool, default=False
+            Whether an existing file may be replaced.
+        """
+        check_is_fitted(self)
+        if os.path.lexists(path) and not overwrite:
+            raise FileExistsError(f"{os.fspath(path)} exists; choose another name or pass overwrite=True")
+        self.model_.save(path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file; they depend on data, parameters and seed alone."""
+        check_is_fitted(self)
+        return self.model_.to_bytes()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Any:
+        """Reads a model file, made here or by ``ldlf train``; its learner must be this estimator's."""
+        model = _read(path)
+        document = json.loads(model.document())
+        if document["learner"] != cls._learner:
+            raise ValueError(
+                f"{os.fspath(path)} is a model of {document['learner']}, not of {cls._learner}; ldlf.load reads any"
+            )
+        return cls._revive(model, document)
+
+    @classmethod
+    def _revive(cls, model: _engine.Model, document: dict[str, Any]) -> Any:
+        schema = document["schema"]
+        values = schema.get("label_values")
+        names = schema["label_names"]
+        declared = {name: value for name, value in document["parameters"].items() if name in cls._declared}
+        estimator = cls(**declared, label_values=values)
+        estimator.n_features_in_ = document["features"]
+        if schema.get("feature_names") is not None:
+            estimator.feature_names_in_ = np.asarray(schema["feature_names"], dtype=object)
+        if values is not None:
+            values = np.asarray(values, dtype=np.float64)
+            classes = _targets._whole(values)
+        elif names == [f"label_{label}" for label in range(len(names))]:
+            classes = np.arange(len(names))
+        else:
+            classes = np.asarray(names, dtype=object)
+        estimator._learnt(model, _targets.Labels(classes, names, values))
+        return estimator
+
+
+class DistributionEstimator(LDLEstimator):
+    """An estimator whose predictions are distributions."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The distribution of every row, of shape (rows, labels), in single precision."""
+        return self._predict(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The same as :meth:`predict`, by the name that classifiers have."""
+        return self._predict(X)
+
+    def predict_label(self, X: Any) -> np.ndarray:
+        """The most probable label of every row; of equal ones the first."""
+        distributions = self._predict(X)
+        return self.classes_[distributions.argmax(axis=1)]
+
+    def predict_mean(self, X: Any) -> np.ndarray:
+        """The expected value of every row, for labels that stand for numbers."""
+        values = self._values("predict_mean")
+        return _engine.means(self._predict(X), values)
+
+    def predict_quantile(self, X: Any, q: Any = 0.5) -> np.ndarray:
+        """The smallest value at which the cumulative probability reaches ``q``, for labels that stand for numbers.
+
+        With several levels the result has one column each.
+        """
+        values = self._values("predict_quantile")
+        distributions = self._predict(X)
+        if np.ndim(q) == 0:
+            return _engine.quantiles(distributions, values, float(q))
+        return np.column_stack([_engine.quantiles(distributions, values, float(level)) for level in q])
+
+    def predict_interval(self, X: Any, level: float = 0.8) -> np.ndarray:
+        """The central interval that holds at least the share ``level``: shape (rows, 2), low and high."""
+        values = self._values("predict_interval")
+        return _engine.intervals(self._predict(X), values, float(level))
+
+    def predict_entropy(self, X: Any) -> np.ndarray:
+        """The entropy of every row's distribution in nats: 0 for certainty."""
+        return _engine.entropies(self._predict(X))
+
+    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
+        """Labels drawn from every row's distribution: shape (rows, n_samples)."""
+        distributions = self._predict(X).astype(np.float64)
+        reached = np.cumsum(distributions, axis=1)
+        reached /= reached[:, -1:]
+        draws = check_random_state(random_state).uniform(size=(len(distributions), n_samples))
+        places = np.array([np.searchsorted(row, draw, side="right") for row, draw in zip(reached, draws)])
+        return self.classes_[np.minimum(places.reshape(draws.shape), len(self.classes_) - 1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean K-L divergence of the predictions from y: higher is better, 0 is perfect."""
+        distributions = self._predict(X)
+        truth = _targets.known(y, self._labels, self.sigma)
+        check_consistent_length(truth, distributions)
+        weights = self._weights(sample_weight, distributions)
+        return -_engine.measure("kl", truth, distributions, weights)
+
+
+class ValueEstimator(LDLEstimator):
+    """An estimator whose predictions are one value a row: labels must stand for numbers, and there is no distribution."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The value of every row, of shape (rows,)."""
+        return self._predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean absolute error: from y where it is one number a row, else from the mean of its distribution."""
+        found = self._predict(X)
+        truth, _ = _targets._array(y)
+        if truth.ndim == 2:
+            truth = _engine.means(_targets.known(y, self._labels, None), self._values("score"))
+        check_consistent_length(truth, found)
+        return -float(np.average(np.abs(found - np.asarray(truth, dtype=np.float64)), weights=sample_weight))
+
+
+def _read(path: str | os.PathLike[str]) -> _engine.Model:
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{os.fspath(path)} does not exist")
+    return _engine.Model.load(path)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Reads a model file, made here or by ``ldlf train``, as the estimator of its learner.
+
+    >>> import os, tempfile
+    >>> import ldlf
+    >>> from ldlf.datasets import make_mixture
+    >>> X, y = make_mixture(60)
+    >>> path = os.path.join(tempfile.mkdtemp(), "mean.ldlf")
+    >>> ldlf.MeanLDL().fit(X, y).save(path)
+    >>> ldlf.load(path)
+    MeanLDL()
+    """
+    from ._estimators import LEARNERS
+
+    model = _read(path)
+    document = json.loads(model.document())
+    return LEARNERS[document["learner"]]._revive(model, document)

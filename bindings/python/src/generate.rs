@@ -1,0 +1,24 @@
+//! Built-in data.
+
+use ldlf::Settings;
+use numpy::PyArray2;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+use crate::inputs::{features_to_python, matrix_to_python};
+
+/// Rows of a built-in generator: features as [`crate::inputs::features`] reads them, and distributions. `options` is JSON.
+#[pyfunction]
+pub fn generate<'py>(
+    py: Python<'py>,
+    name: &str,
+    rows: usize,
+    seed: u64,
+    options: &str,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray2<f32>>)> {
+    let options: Settings = serde_json::from_str(options)
+        .map_err(|error| PyValueError::new_err(format!("the options cannot be read: {error}")))?;
+    let data = py.detach(|| ldlf::generate::named(name, rows, seed, &options)).map_err(raise)?;
+    Ok((features_to_python(py, data.features)?, matrix_to_python(py, data.targets)?))
+}

@@ -1,0 +1,39 @@
+//! The Python package's door into Rust: arrays come in, arrays go out, and no mathematics happens here.
+//!
+//! [`inputs`] turns arrays into a dataset, [`door`] runs work while other Python threads go on and Ctrl-C is heard,
+//! [`training`] fits, [`model`] holds what was learnt, [`learners`] tells what there is, [`measures`] and [`answers`] read
+//! distributions, [`head`] is the forest head for PyTorch, [`errors`] turns our sentences into exceptions.
+
+use pyo3::prelude::*;
+
+mod answers;
+mod door;
+mod errors;
+mod generate;
+mod head;
+mod inputs;
+mod learners;
+mod measures;
+mod model;
+mod training;
+
+/// The compiled part of the package `ldlf`; everything in it has a typed face in Python.
+#[pymodule]
+mod _engine {
+    #[pymodule_export]
+    use crate::answers::{entropies, intervals, means, quantiles};
+    #[pymodule_export]
+    use crate::generate::generate;
+    #[pymodule_export]
+    use crate::head::{head_leaf_update, head_loss, head_predict, head_predict_grad, head_route, head_units};
+    #[pymodule_export]
+    use crate::inputs::{implied_labels, normalise, spread};
+    #[pymodule_export]
+    use crate::learners::{describe_learners, describe_measures};
+    #[pymodule_export]
+    use crate::measures::measure;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::training::fit;
+}

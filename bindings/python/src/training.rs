@@ -1,0 +1,117 @@
+//! A fit: settings to learner, arrays to dataset, and a watcher that Python can hear.
+
+use std::ops::ControlFlow;
+
+use ldlf::model_file::{Array, Parts};
+use ldlf::parameters::{Kind, Parameter, show_value};
+use ldlf::{
+    Error, FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel,
+    Value, registry,
+};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::door::{Worker, run};
+use crate::errors::raise;
+use crate::inputs::{Names, dataset};
+use crate::model::Model;
+
+/// Fits a learner and gives its model. `settings` is a JSON object; `callback(event, iteration, total, loss, kl)` hears of
+/// everything and ends the fit by giving `True`.
+#[pyfunction]
+#[pyo3(signature = (learner, settings, features, targets, weights, names, seed, threads, callback=None))]
+#[allow(clippy::too_many_arguments, reason = "called from one place, by name, in Python")]
+pub fn fit(
+    py: Python<'_>,
+    learner: &str,
+    settings: &str,
+    features: &Bound<'_, PyAny>,
+    targets: PyReadonlyArray2<'_, f64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    names: Names,
+    seed: u64,
+    threads: usize,
+    callback: Option<Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let entry = registry::find(learner).map_err(raise)?;
+    let settings: Settings = serde_json::from_str(settings)
+        .map_err(|error| PyValueError::new_err(format!("the parameters cannot be read: {error}")))?;
+    check_kinds(&settings, &(entry.parameters)())?;
+    let learner = (entry.build)(&settings).map_err(raise)?;
+    let data = dataset(features, &targets, weights, names)?;
+    let listens = callback.is_some();
+    let heard = |event: FitEvent| match &callback {
+        None => Ok(true),
+        Some(callback) => Ok(!callback.call1(told(&event))?.is_truthy()?),
+    };
+    type Fit = (TrainedModel, Vec<FitEvent>);
+    let work = move |worker: &Worker<FitEvent, Result<Fit>>| {
+        let mut watcher = Watcher { worker, listens };
+        let mut context = FitContext::new(seed, Threads::new(threads)?, &mut watcher);
+        let model = TrainedModel::fit(learner.as_ref(), &data, &mut context)?;
+        let history = std::mem::take(&mut context.history);
+        refuse_what_cannot_be_loaded(&model.learner, &model.to_parts())?;
+        Ok((model, history))
+    };
+    let (model, history) = run(py, work, heard)?.map_err(raise)?;
+    Ok(Model::new(model, history))
+}
+
+/// A value of another kind than its parameter takes is a `TypeError`; a value out of range is left to the learner's own check.
+fn check_kinds(settings: &Settings, declared: &[Parameter]) -> PyResult<()> {
+    for parameter in declared {
+        let Some(value) = settings.get(parameter.name) else { continue };
+        let fits = match (&parameter.kind, value) {
+            (_, Value::Null) => parameter.optional,
+            (Kind::Integer | Kind::Number, value) => value.is_number(),
+            (Kind::Flag, value) => value.is_boolean(),
+            (Kind::Choice { .. }, value) => value.is_string(),
+        };
+        if !fits {
+            let (name, allowed) = (parameter.name, parameter.allowed());
+            return Err(PyTypeError::new_err(format!("{name} must be {allowed}, got {}", show_value(value))));
+        }
+    }
+    Ok(())
+}
+
+/// Stops when the caller wants to, and passes events on when somebody listens.
+struct Watcher<'a, R> {
+    worker: &'a Worker<FitEvent, R>,
+    listens: bool,
+}
+
+impl<R> Observer for Watcher<'_, R> {
+    fn observe(&mut self, event: &FitEvent, _: &dyn InProgress) -> ControlFlow<StopReason> {
+        if self.worker.must_stop() || (self.listens && !self.worker.tell(event.clone())) {
+            return ControlFlow::Break(StopReason::Interrupted);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// An event as the arguments of a callback: what, iteration, total, loss, K-L.
+pub fn told(event: &FitEvent) -> (&'static str, usize, Option<usize>, Option<f64>, Option<f64>) {
+    match *event {
+        FitEvent::Iteration { iteration, total, loss } => ("iteration", iteration, Some(total), loss, None),
+        FitEvent::LeafUpdate { iteration } => ("leaf_update", iteration, None, None, None),
+        FitEvent::Validation { iteration, kl } => ("validation", iteration, None, None, Some(kl)),
+    }
+}
+
+/// A model whose numbers ran out of bounds could be neither pickled nor saved: better said now, with a remedy.
+fn refuse_what_cannot_be_loaded(learner: &str, parts: &Parts) -> Result<()> {
+    let finite = |array: &Array| match array {
+        Array::F32(_, numbers) => numbers.iter().all(|number| number.is_finite()),
+        Array::F64(_, numbers) => numbers.iter().all(|number| number.is_finite()),
+        Array::U32(..) => true,
+    };
+    match parts.arrays().find(|(_, array)| !finite(array)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::training(format!(
+            "{learner}: the training ran out of bounds ({name:?} holds numbers that are not finite); try smaller steps \
+             (learning_rate) or scaled features"
+        ))),
+    }
+}

@@ -1,0 +1,30 @@
+"""Every estimator with parameters that keep a fit short."""
+
+from ldlf import LEARNERS, LDLForestClassifier
+
+SHORT = {
+    "trees": 5,
+    "depth": 3,
+    "rounds": 20,
+    "iterations": 100,
+    "epochs": 40,
+    "least_iterations": 100,
+    "penalty": 1.0,
+    "width": 1.0,
+}
+
+
+def quick(estimator_class, **parameters):
+    """The estimator with those short settings that it has, and others over them."""
+    declared = estimator_class._declared
+    return estimator_class(**{**{name: SHORT[name] for name in declared if name in SHORT}, **parameters})
+
+
+def distribution_learners():
+    """Every estimator class that predicts distributions."""
+    return [cls for cls in LEARNERS.values() if hasattr(cls, "predict_proba")]
+
+
+def every_estimator():
+    """One short estimator of every class."""
+    return [quick(cls) for cls in [*LEARNERS.values(), LDLForestClassifier]]

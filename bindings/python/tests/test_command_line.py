@@ -1,0 +1,57 @@
+"""Models and the command line's are one: the same bytes, either way round."""
+
+import ldlf
+import numpy as np
+import pandas as pd
+import pytest
+from ldlf import LEARNERS
+from quick import SHORT, quick
+
+SETTINGS = {name: [f"{key}={SHORT[key]}" for key in cls._declared if key in SHORT] for name, cls in LEARNERS.items()}
+
+
+@pytest.fixture
+def table(command, tmp_path):
+    path = tmp_path / "votes.csv"
+    command("-q", "generate", "mixture", "--rows", 150, "--features", 6, "--labels", 4, "--votes", 10, "--out", path)
+    return path
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_same_parameters_give_the_same_bytes(learner, command, table, tmp_path):
+    settings = [word for pair in SETTINGS[learner] for word in ("--set", pair)]
+    saved = tmp_path / "model.ldlf"
+    values = ["--label-values", "1..4"]
+    command("-q", "train", table, "--labels", "votes_*", *values, "--learner", learner, *settings, "--out", saved)
+    frame = pd.read_csv(table)
+    votes = frame.filter(like="votes_")
+    model = quick(LEARNERS[learner], label_values=[1, 2, 3, 4]).fit(frame.drop(columns=votes.columns), votes)
+    assert model.to_bytes() == saved.read_bytes()
+
+
+def test_the_command_line_reads_our_models_and_we_read_its(command, table, tmp_path):
+    frame = pd.read_csv(table)
+    X, votes = frame.iloc[:, :6], frame.iloc[:, 6:]
+    model = quick(ldlf.LDLForest, label_values=[1, 2, 3, 4]).fit(X, votes)
+    ours, out = tmp_path / "ours.ldlf", tmp_path / "out.csv"
+    model.save(ours)
+    command("-q", "predict", ours, table, "--write", "distribution,mean", "--out", out)
+    told = pd.read_csv(out)
+    np.testing.assert_allclose(told.iloc[:, :4], model.predict(X), atol=1e-7)
+    np.testing.assert_allclose(told["mean"], model.predict_mean(X), rtol=1e-6)
+
+    theirs = tmp_path / "theirs.ldlf"
+    command("-q", "train", table, "--labels", "votes_*", "--learner", "aa-knn", "--set", "k=3", "--out", theirs)
+    loaded = ldlf.load(theirs)
+    assert isinstance(loaded, ldlf.AAKNN) and loaded.k == 3
+    assert loaded.feature_names_in_.tolist() == list(X.columns)
+    assert loaded.classes_.tolist() == list(votes.columns)
+    np.testing.assert_array_equal(loaded.predict(X), ldlf.AAKNN(k=3).fit(X, votes).predict(X))
+    assert loaded.score(X, votes) < 0
+
+
+def test_generated_data_is_the_command_lines(command, table):
+    X, votes = ldlf.datasets.make_mixture(150, features=6, labels=4, votes=10)
+    frame = pd.read_csv(table)
+    np.testing.assert_allclose(frame.iloc[:, :6], X, rtol=1e-6)
+    np.testing.assert_array_equal(frame.iloc[:, 6:], votes)

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Writes `python/ldlf/_estimators.py` from the learners' declarations in Rust: names, defaults, ranges and help stand there once.
+
+Run it whenever a learner or a parameter changes, with the package installed, or from the command line's list:
+
+    ldlf learners --json | bindings/python/tools/generate_estimators.py -
+
+A test compares the file with what this gives.
+"""
+
+import json
+import sys
+import textwrap
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from importlib.metadata import files
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+TARGET = Path(__file__).resolve().parent.parent / "python" / "ldlf" / "_estimators.py"
+
+# What Python calls the learners; a name that is not here is put together from its parts.
+CLASS_NAMES = {
+    "sldlf": "LDLForest",
+    "sldlf-auto": "LDLForestAuto",
+    "ldlogitboost": "LDLogitBoost",
+    "aoso-ldlogitboost": "AOSOLDLogitBoost",
+    "pt-bayes": "PTBayes",
+    "random-forest": "RandomForestLDL",
+    "extra-trees": "ExtraTreesLDL",
+    "mean": "MeanLDL",
+}
+
+# The methods that give one value a row and no distribution.
+VALUES_ONLY = {"aas", "larr"}
+
+# Settings that keep the example in a docstring quick; each learner takes those it has.
+QUICK = {"trees": 5, "depth": 4, "iterations": 20, "epochs": 5, "rounds": 20, "least_iterations": 20}
+
+# The parameters that all estimators share: name, default, annotation, help.
+SHARED = [
+    (
+        "label_values",
+        "None",
+        "Any",
+        "array of numbers, optional",
+        "The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals when y has "
+        "several columns.",
+    ),
+    (
+        "sigma",
+        "None",
+        "float | None",
+        "float, optional",
+        "With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on its label.",
+    ),
+    (
+        "random_state",
+        "0",
+        "Any",
+        "int, RandomState or None, default=0",
+        "Seed of everything random. The same seed gives the same model, to the byte.",
+    ),
+    (
+        "n_jobs",
+        "None",
+        "int | None",
+        "int, optional",
+        "Threads; None is one, -1 one for every core. The model does not depend on it.",
+    ),
+    ("verbose", "False", "bool", "bool, default=False", "Whether to show a bar on standard error while fitting."),
+]
+
+HEAD = '''"""Every learner as an estimator. Written by tools/generate_estimators.py from the declarations in Rust; do not edit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._base import {bases}
+'''
+
+
+def class_name(learner):
+    return CLASS_NAMES.get(learner, learner.replace("-", "").upper())
+
+
+def python_literal(value):
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def annotation(parameter):
+    kind = {"integer": "int", "number": "float", "flag": "bool", "choice": "str"}[parameter["kind"]]
+    return f"{kind} | None" if parameter["optional"] else kind
+
+
+def wrapped(text, indent):
+    return textwrap.fill(text, 118, initial_indent=indent, subsequent_indent=indent)
+
+
+def python_words(text):
+    return text.replace("true or false", "True or False").replace("or none", "or None")
+
+
+def docstring(entry, name):
+    lines = textwrap.wrap(
+        f'"""{entry["summary"][0].upper()}{entry["summary"][1:]} (``{entry["name"]}``).',
+        118,
+        initial_indent="    ",
+        subsequent_indent="    ",
+    )
+    if entry["source"]:
+        lines += ["", wrapped(f"Source: {entry['source']}.", "    ")]
+    lines += ["", "    Parameters", "    ----------"]
+    for parameter in entry["parameters"]:
+        default = python_literal(parameter["default"])
+        lines.append(f"    {parameter['name']} : {python_words(parameter['allowed'])}, default={default}")
+        lines.append(wrapped(python_words(parameter["help"]), "        "))
+    for shared, _, _, kind, help_text in shared_by(entry):
+        lines += [f"    {shared} : {kind}", wrapped(help_text, "        ")]
+    declared = {parameter["name"] for parameter in entry["parameters"]}
+    quick = ", ".join(f"{key}={value}" for key, value in QUICK.items() if key in declared)
+    ordered = values_only(entry) or entry["abilities"]["ordered"]
+    if ordered:
+        quick = ", ".join(filter(None, [quick, "label_values=[1, 2, 3, 4, 5]"]))
+    shape = "(2,)" if values_only(entry) else "(2, 5)"
+    lines += [
+        "",
+        "    Examples",
+        "    --------",
+        f"    >>> from ldlf import {name}",
+        "    >>> from ldlf.datasets import make_mixture",
+        "    >>> X, y = make_mixture(60)",
+        f"    >>> {name}({quick}).fit(X, y).predict(X[:2]).shape",
+        f"    {shape}",
+        '    """',
+    ]
+    return lines
+
+
+def shared_by(entry):
+    """The shared parameters, but for those that the learner declares itself: one value then serves both."""
+    declared = {parameter["name"] for parameter in entry["parameters"]}
+    return [shared for shared in SHARED if shared[0] not in declared]
+
+
+def values_only(entry):
+    """Whether the learner predicts one value a row instead of a distribution."""
+    return entry["name"] in VALUES_ONLY
+
+
+def base(entry):
+    return "ValueEstimator" if values_only(entry) else "DistributionEstimator"
+
+
+def source(entry):
+    name = class_name(entry["name"])
+    lines = ["", "", f"class {name}({base(entry)}):", *docstring(entry, name), ""]
+    names = [parameter["name"] for parameter in entry["parameters"]]
+    lines.append(f'    _learner = "{entry["name"]}"')
+    if names:
+        lines += ["    _declared = (", *(f'        "{declared}",' for declared in names), "    )"]
+    else:
+        lines.append("    _declared = ()")
+    presets = {preset["name"]: preset["settings"] for preset in entry["presets"]}
+    if presets:
+        lines.append("    _presets = {")
+        for preset, settings in presets.items():
+            lines.append(f'        "{preset}": {{')
+            lines += [f'            "{key}": {python_literal(value)},' for key, value in settings.items()]
+            lines.append("        },")
+        lines.append("    }")
+    lines += ["", "    def __init__(", "        self,", "        *,"]
+    for parameter in entry["parameters"]:
+        default = python_literal(parameter["default"])
+        lines.append(f"        {parameter['name']}: {annotation(parameter)} = {default},")
+    lines += [f"        {shared}: {kind} = {default}," for shared, default, kind, _, _ in shared_by(entry)]
+    lines.append("    ) -> None:")
+    lines += [f"        self.{n} = {n}" for n in names + [shared for shared, *_ in shared_by(entry)]]
+    return lines
+
+
+def engine():
+    """The installed engine, without importing the package, whose estimators may not be written yet."""
+    found = [
+        file
+        for file in files("ldlf")
+        if file.name.startswith("_engine") and file.name.endswith(tuple(EXTENSION_SUFFIXES))
+    ]
+    path = str(found[0].locate())
+    spec = spec_from_file_location("ldlf._engine", path, loader=ExtensionFileLoader("ldlf._engine", path))
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def generate(entries=None):
+    """The text of the module, from the learners given or those of the installed engine."""
+    if entries is None:
+        entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
+    bases = {"LDLEstimator", *map(base, entries)}
+    lines = HEAD.format(bases=", ".join(sorted(bases))).splitlines()
+    for entry in entries:
+        lines += source(entry)
+    lines += ["", "", "#: Every estimator by its learner's name.", "LEARNERS: dict[str, type[LDLEstimator]] = {"]
+    lines += [f'    "{entry["name"]}": {class_name(entry["name"])},' for entry in entries]
+    lines += ["}", "", "__all__ = ["]
+    lines += [f'    "{class_name(entry["name"])}",' for entry in entries]
+    lines.append("]")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(generate(json.load(sys.stdin) if sys.argv[1:] == ["-"] else None))
