@@ -121,6 +121,7 @@ fn every_verb_has_help_and_those_that_take_files_have_examples() {
         "evaluate",
         "cv",
         "sweep",
+        "reproduce",
         "learners",
         "generate",
         "inspect",

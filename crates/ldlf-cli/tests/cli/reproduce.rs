@@ -89,7 +89,7 @@ fn mistakes_are_one_sentence() {
     let last = |call: &str| folder.call(call).lines().last().unwrap().to_string();
     assert_eq!(
         last("reproduce table9"),
-        "error: nothing of the paper is called \"table9\"; there are table1, table2, table3"
+        "error: nothing of the paper is called \"table9\"; there are table1, table2, table3, figure3, complexity"
     );
     assert_eq!(
         last("reproduce table2 --sets Movie"),

@@ -25,7 +25,10 @@ pub fn page(experiment: &Experiment, sections: &[Section<'_>], seed: u64) -> Str
         if of_set.len() > 1 {
             text += &overview(experiment.measures[0], of_set);
         }
-        for section in of_set.iter().filter(|section| of_set.len() == 1 || section.evaluation.is_some()) {
+        let has_rows = |section: &&Section<'_>| {
+            section.evaluation.is_some() || (of_set.len() == 1 && !section.published.is_empty())
+        };
+        for section in of_set.iter().filter(has_rows) {
             text += &table(experiment, section);
         }
     }
