@@ -78,7 +78,7 @@ fn singles(given: &Bound<'_, PyAny>) -> PyResult<Vec<f32>> {
     if let Ok(values) = given.extract::<PyReadonlyArray1<'_, f32>>() {
         return Ok(values.as_array().to_vec());
     }
-    let values: PyReadonlyArray1<'_, f64> = given.extract().map_err(PyErr::from)?;
+    let values: PyReadonlyArray1<'_, f64> = given.extract()?;
     let convert = |&value: &f64| {
         let single = value as f32;
         if single.is_finite() {
@@ -94,7 +94,7 @@ fn whole_numbers<T>(given: &Bound<'_, PyAny>, convert: impl Fn(i64) -> Option<T>
     if let Ok(numbers) = given.extract::<PyReadonlyArray1<'_, i32>>() {
         return numbers.as_array().iter().map(|&n| convert(i64::from(n)).ok_or_else(wrong)).collect();
     }
-    let numbers: PyReadonlyArray1<'_, i64> = given.extract().map_err(PyErr::from)?;
+    let numbers: PyReadonlyArray1<'_, i64> = given.extract()?;
     numbers.as_array().iter().map(|&n| convert(n).ok_or_else(wrong)).collect()
 }
 

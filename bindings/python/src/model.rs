@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::door::run_silently;
 use crate::errors::raise;
 use crate::inputs::{features, matrix_to_python};
-use crate::training::told;
+use crate::training::{Told, told};
 
 /// A trained model. Never changes; pickles as the bytes of its model file.
 #[pyclass(frozen, module = "ldlf._engine")]
@@ -80,7 +80,7 @@ impl Model {
     }
 
     /// Everything that happened in the fit, as `(event, iteration, total, loss, kl)`; empty when loaded.
-    fn history(&self) -> Vec<(&'static str, usize, Option<usize>, Option<f64>, Option<f64>)> {
+    fn history(&self) -> Vec<Told> {
         self.history.iter().map(told).collect()
     }
 
@@ -104,14 +104,11 @@ impl Model {
 
     /// One of the arrays that make up the model.
     fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        fn shaped<'py, T: Element>(
+        fn shaped<'py, T: Element + Clone>(
             py: Python<'py>,
             shape: &[usize],
             data: &[T],
-        ) -> PyResult<Bound<'py, PyAny>>
-        where
-            T: Clone,
-        {
+        ) -> PyResult<Bound<'py, PyAny>> {
             Ok(PyArray1::from_vec(py, data.to_vec()).reshape(shape)?.into_any())
         }
         let parts = self.model.to_parts();

@@ -92,7 +92,10 @@ impl<R> Observer for Watcher<'_, R> {
 }
 
 /// An event as the arguments of a callback: what, iteration, total, loss, K-L.
-pub fn told(event: &FitEvent) -> (&'static str, usize, Option<usize>, Option<f64>, Option<f64>) {
+pub type Told = (&'static str, usize, Option<usize>, Option<f64>, Option<f64>);
+
+/// What a callback is told of an event.
+pub fn told(event: &FitEvent) -> Told {
     match *event {
         FitEvent::Iteration { iteration, total, loss } => ("iteration", iteration, Some(total), loss, None),
         FitEvent::LeafUpdate { iteration } => ("leaf_update", iteration, None, None, None),
