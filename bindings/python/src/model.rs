@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::door::run_silently;
 use crate::errors::raise;
 use crate::inputs::{features, matrix_to_python};
-use crate::training::told;
+use crate::training::{Told, told};
 
 /// A trained model. Never changes; pickles as the bytes of its model file.
 #[pyclass(frozen, module = "ldlf._engine")]
@@ -80,7 +80,7 @@ impl Model {
     }
 
     /// Everything that happened in the fit, as `(event, iteration, total, loss, kl)`; empty when loaded.
-    fn history(&self) -> Vec<crate::training::Told> {
+    fn history(&self) -> Vec<Told> {
         self.history.iter().map(told).collect()
     }
 

@@ -91,10 +91,10 @@ impl<R> Observer for Watcher<'_, R> {
     }
 }
 
-/// An event as `(event, iteration, total, loss, kl)`.
+/// An event as the arguments of a callback: what, iteration, total, loss, K-L.
 pub type Told = (&'static str, usize, Option<usize>, Option<f64>, Option<f64>);
 
-/// An event as the arguments of a callback: what, iteration, total, loss, K-L.
+/// What a callback is told of an event.
 pub fn told(event: &FitEvent) -> Told {
     match *event {
         FitEvent::Iteration { iteration, total, loss } => ("iteration", iteration, Some(total), loss, None),
