@@ -244,7 +244,6 @@ mod tests {
     fn sample(size: usize) -> Symmetric {
         let entry = |i: usize, j: usize| (-(i.abs_diff(j) as f32) / 50.0).exp();
         let blocks: Vec<Vec<f32>> = chunks(size, PANEL)
-            .into_iter()
             .map(|rows| rows.clone().flat_map(|i| (0..rows.end).map(move |j| entry(i, j))).collect())
             .collect();
         Symmetric::from_lower_blocks(size, &blocks)

@@ -106,8 +106,8 @@ fn the_readme_shows_the_committed_numbers() {
 fn the_page_of_figure_3_shows_the_committed_numbers() {
     let (page, evaluation) = (text("docs/results/figure3.md"), numbers("figure3-Movie-a"));
     for run in &evaluation.runs {
-        let trees = run.parameters.get("trees").expect("the number of trees");
-        let line = page.lines().find(|line| cells(line)[0] == trees.to_string()).expect("a row of the table");
+        let trees = run.parameters.get("trees").expect("the number of trees").to_string();
+        let line = page.lines().find(|line| cells(line)[0] == trees).expect("a row of the table");
         let column = if run.learner == "sldlf" { 1 } else { 2 };
         assert_eq!(cells(line)[column], written(run, "kl"), "figure3.md, {}, {trees} trees", run.learner);
     }
