@@ -189,7 +189,7 @@ impl TrainedModel {
     /// use ldlf_core::{Dataset, Features, FitContext, Matrix, Threads, TrainedModel, features::Row, mean};
     /// let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
     /// let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
-    /// let learner = (mean::MEAN.build)(&Default::default())?;
+    /// let learner = (mean::ENTRY.build)(&Default::default())?;
     /// let model = TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut ()))?;
     /// let mut predictor = model.row_predictor();
     /// assert!((predictor.predict(Row::Dense(&[1.0]))?[0] - 0.3).abs() < 1e-6);
