@@ -1,8 +1,8 @@
 //! The Python package's door into Rust: arrays come in, arrays go out, and no mathematics happens here.
 //!
-//! [`inputs`] turns arrays into a dataset, [`door`] runs work while other Python threads go on and Ctrl-C is heard,
-//! [`training`] fits, [`model`] holds what was learnt, [`learners`] tells what there is, [`measures`] and [`answers`] read
-//! distributions, [`head`] is the forest head for PyTorch, [`errors`] turns our sentences into exceptions.
+//! `inputs` turns arrays into a dataset, `door` runs work while other Python threads go on and Ctrl-C is heard,
+//! `training` fits, `model` holds what was learnt, `learners` tells what there is, `measures` and `answers` read
+//! distributions, `head` is the forest head for PyTorch, `errors` turns our sentences into exceptions.
 
 use pyo3::prelude::*;
 

@@ -94,7 +94,7 @@ macro_rules! vectorise {
 }
 
 /// Runs a closure compiled for `level`, or for less where the processor lacks it. It must be `#[inline(always)]`; see
-/// [`vectorise`](crate::vectorise).
+/// `vectorise!`.
 #[inline(always)]
 pub fn vectorise_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
     dispatch_at(level, work)
