@@ -66,7 +66,7 @@ impl Term {
         match self {
             Term::Rows => (512 << step, 512 << step, shape),
             Term::Trees => (8 << step, 512, ForestShape { trees: 8 << step, ..shape }),
-            Term::Leaves => (64 << step, 512, ForestShape { depth: 7 + step, ..shape }),
+            Term::Leaves => (64 << step, 512, ForestShape { depth: 7 + step, units: 64 << step, ..shape }),
             Term::Labels => (64 << step, 512, ForestShape { labels: 64 << step, ..shape }),
         }
     }
@@ -146,6 +146,7 @@ mod tests {
                     Term::Labels => shape.labels,
                 };
                 assert_eq!(size, meant);
+                shape.check().unwrap();
             }
         }
     }
