@@ -22,7 +22,7 @@ class LDLForest(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; none gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias.
-    scaling : one of raw, standard, root, default="standard"
+    scaling : one of raw, standard, common, default="standard"
         How features are scaled, on training rows only.
     clip : a number above 0, default=5.0
         With standard scaling: deviations from the mean beyond which a value is cut off.
@@ -169,6 +169,14 @@ class LDLForest(DistributionEstimator):
             "dropout": 0,
             "early_stopping": False,
         },
+        "components": {
+            "trees": 40,
+            "depth": 4,
+            "scaling": "common",
+            "weight_decay": 0.3,
+            "least_iterations": 600,
+            "early_stopping": False,
+        },
     }
 
     def __init__(
@@ -260,7 +268,7 @@ class SNDFLDL(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; none gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias.
-    scaling : one of raw, standard, root, default="standard"
+    scaling : one of raw, standard, common, default="standard"
         How features are scaled, on training rows only.
     clip : a number above 0, default=5.0
         With standard scaling: deviations from the mean beyond which a value is cut off.
@@ -405,6 +413,14 @@ class SNDFLDL(DistributionEstimator):
             "leaf_prior": 0,
             "weight_decay": 0,
             "dropout": 0,
+            "early_stopping": False,
+        },
+        "components": {
+            "trees": 40,
+            "depth": 4,
+            "scaling": "common",
+            "weight_decay": 0.3,
+            "least_iterations": 600,
             "early_stopping": False,
         },
     }
