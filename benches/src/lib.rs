@@ -2,7 +2,6 @@
 //! the names in their tables.
 
 use ldlf_core::optimise::step::{Optimiser, Step};
-use ldlf_core::product::View;
 use ldlf_core::random::Generator;
 use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
@@ -12,6 +11,7 @@ use ldlf_forest::linear::LinearMap;
 use ldlf_forest::shallow::ShallowForest;
 use ldlf_forest::stepper::Stepper;
 use ldlf_forest::tree_shape::ForestShape;
+use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 /// Sizes in the letters of the paper.
@@ -80,11 +80,6 @@ impl Sizes {
 
 /// A number in `[0, 1)`.
 pub fn uniform(generator: &mut Generator) -> f32 {
-    (rand_bits(generator) >> 40) as f32 / (1u64 << 24) as f32
-}
-
-fn rand_bits(generator: &mut Generator) -> u64 {
-    use rand::RngExt;
     generator.random()
 }
 
@@ -134,11 +129,6 @@ impl Bench {
         self.stepper.update_leaves(&self.data, &self.rows, &LeafUpdate { iterations, prior }, &self.threads);
     }
 
-    /// The data.
-    pub fn data(&self) -> &Dataset {
-        &self.data
-    }
-
     /// The forest as it stands.
     pub fn forest(self) -> (ShallowForest, Dataset) {
         let (encoder, map, head) = self.stepper.into_parts();
@@ -146,13 +136,8 @@ impl Bench {
     }
 }
 
-/// A view of `[rows, cols]` numbers that are not all alike.
+/// `[rows, cols]` numbers that are not all alike.
 pub fn numbers(rows: usize, cols: usize) -> Vec<f32> {
     let mut generator = Seed::new(3).named("numbers").generator();
     (0..rows * cols).map(|_| uniform(&mut generator) - 0.5).collect()
-}
-
-/// The view of such numbers.
-pub fn view(data: &[f32], rows: usize, cols: usize) -> View<'_, f32> {
-    View::row_major(data, rows, cols)
 }

@@ -8,25 +8,8 @@ use serde_json::{Value, json};
 /// Every learner with its parameters, presets and abilities, as JSON.
 #[pyfunction]
 pub fn describe_learners() -> String {
-    let described = |entry: &ldlf::LearnerEntry| {
-        let parameters: Vec<Value> = (entry.parameters)()
-            .iter()
-            .map(|parameter| {
-                let mut object = json!(parameter);
-                object["allowed"] = parameter.allowed().into();
-                object
-            })
-            .collect();
-        json!({
-            "name": entry.name,
-            "summary": entry.summary,
-            "source": entry.source,
-            "abilities": entry.abilities,
-            "parameters": parameters,
-            "presets": (entry.presets)(),
-        })
-    };
-    Value::from(registry::learners().iter().map(described).collect::<Vec<_>>()).to_string()
+    Value::from(registry::learners().iter().map(ldlf::LearnerEntry::description).collect::<Vec<_>>())
+        .to_string()
 }
 
 /// Every measure of distributions: name, title, and whether a higher value is better, as JSON.

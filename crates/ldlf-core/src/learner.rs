@@ -414,3 +414,25 @@ pub struct LearnerEntry {
     /// Rebuilds a model from what [`Model::store`] kept.
     pub load: fn(&Parts, &ModelShape) -> Result<Box<dyn Model>>,
 }
+
+impl LearnerEntry {
+    /// The description that `ldlf learners --json` prints and the Python estimators are written from.
+    pub fn description(&self) -> serde_json::Value {
+        let parameters: Vec<serde_json::Value> = (self.parameters)()
+            .iter()
+            .map(|parameter| {
+                let mut object = serde_json::json!(parameter);
+                object["allowed"] = parameter.allowed().into();
+                object
+            })
+            .collect();
+        serde_json::json!({
+            "name": self.name,
+            "summary": self.summary,
+            "source": self.source,
+            "abilities": self.abilities,
+            "parameters": parameters,
+            "presets": (self.presets)(),
+        })
+    }
+}

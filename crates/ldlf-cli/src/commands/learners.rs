@@ -1,7 +1,6 @@
 //! `ldlf learners`: every learner with what it takes.
 
 use ldlf::{LearnerEntry, Result, registry};
-use serde_json::json;
 
 use super::Ending;
 use crate::args::Learners;
@@ -12,9 +11,11 @@ pub fn run(args: &Learners, printer: &Printer) -> Result<Ending> {
     match &args.name {
         Some(name) => {
             let entry = registry::find(name)?;
-            if args.json { printer.json(&as_json(&entry))? } else { printer.text(&described(&entry))? }
+            if args.json { printer.json(&entry.description())? } else { printer.text(&described(&entry))? }
         }
-        None if args.json => printer.json(&registry::learners().iter().map(as_json).collect::<Vec<_>>())?,
+        None if args.json => {
+            printer.json(&registry::learners().iter().map(LearnerEntry::description).collect::<Vec<_>>())?
+        }
         None => printer.text(&listed())?,
     }
     Ok(Ending::Done)
@@ -68,23 +69,4 @@ fn abilities(entry: &LearnerEntry) -> String {
     ];
     let has: Vec<&str> = words.iter().filter(|(has, _)| *has).map(|(_, word)| *word).collect();
     if has.is_empty() { "dense rows".into() } else { has.join(", ") }
-}
-
-fn as_json(entry: &LearnerEntry) -> serde_json::Value {
-    let parameters: Vec<serde_json::Value> = (entry.parameters)()
-        .iter()
-        .map(|parameter| {
-            let mut object = json!(parameter);
-            object["allowed"] = parameter.allowed().into();
-            object
-        })
-        .collect();
-    json!({
-        "name": entry.name,
-        "summary": entry.summary,
-        "source": entry.source,
-        "abilities": entry.abilities,
-        "parameters": parameters,
-        "presets": (entry.presets)(),
-    })
 }
