@@ -107,7 +107,7 @@ pub fn read(path: &Path) -> Result<Vec<Evaluation>> {
 
 /// Reads the object of `ldlf cv --json` or `ldlf sweep --json`.
 fn from_json(path: &Path) -> Result<Evaluation> {
-    let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let text = ldlf_core::input::read_file(path)?;
     let evaluation: Evaluation = serde_json::from_slice(&text).map_err(|e| {
         Error::data(format!(
             "{}: not the results of `ldlf cv` or `ldlf sweep` ({e}); give a folder of `cv --results`, its JSON, or a journal",
