@@ -82,7 +82,7 @@ impl Learner for BfgsLdl {
         let scaling = Scaling::choose(p.standardise, data);
         let splits = if p.l2.is_some() { Vec::new() } else { self.splits(data, context) };
         let (training, held) = split(data, p.validation, p.patience, context);
-        let total = p.iterations * (1 + splits.len() * penalties().len());
+        let total = p.iterations.saturating_mul(1 + splits.len() * penalties().len());
         let mut run = Run {
             parameters: p,
             scaling,

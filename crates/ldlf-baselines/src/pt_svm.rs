@@ -94,8 +94,10 @@ impl PtSvm {
         let whole = fit(&mut kernel, &all);
         let order = permutation(members.len(), &mut seed.generator());
         let mut held_values = vec![0.0f64; members.len()];
-        for fold in 0..self.parameters.folds {
-            let in_fold = |&(place, _): &(usize, &usize)| place % self.parameters.folds == fold;
+        // More folds than members would be empty ones.
+        let folds = self.parameters.folds.min(members.len().max(2));
+        for fold in 0..folds {
+            let in_fold = |&(place, _): &(usize, &usize)| place % folds == fold;
             let (held, used): (Vec<_>, Vec<_>) = order.iter().enumerate().partition(in_fold);
             let held: Vec<usize> = held.into_iter().map(|(_, &at)| at).collect();
             let used: Vec<usize> = used.into_iter().map(|(_, &at)| at).collect();

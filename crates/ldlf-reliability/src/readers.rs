@@ -94,7 +94,8 @@ impl Reader {
             "settings" => {
                 let text = String::from_utf8_lossy(bytes);
                 let settings = Settings::parse(text.lines())?;
-                self.learners.iter().try_for_each(|entry| (entry.build)(&settings).map(drop))
+                // Each learner knows some of the names: all are tried, and the last refusal is as good as any.
+                self.learners.iter().map(|entry| (entry.build)(&settings).map(drop)).fold(Ok(()), Result::and)
             }
             format => self.table(format.parse()?, bytes),
         }

@@ -223,3 +223,52 @@ fn weights_that_are_all_zero_or_not_finite_are_one_sentence() {
         assert!(error.len() > 20 && !error.contains('\n'), "{error}");
     }
 }
+
+/// Ends every fit at the first thing it reports.
+fn at_once(_: &FitEvent, _: &dyn ldlf::InProgress) -> std::ops::ControlFlow<ldlf::StopReason> {
+    std::ops::ControlFlow::Break(ldlf::StopReason::Interrupted)
+}
+
+#[test]
+fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
+    // So many iterations of one leaf update are what was asked for: they are done.
+    let asks_for_work = ["leaf_iterations"];
+    let (tell, hear) = std::sync::mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        let data = small_data();
+        for entry in registry::learners() {
+            for parameter in (entry.parameters)() {
+                if parameter.kind != ldlf::parameters::Kind::Integer
+                    || asks_for_work.contains(&parameter.name)
+                {
+                    continue;
+                }
+                let mut settings = ldlf_reliability::learners::short_settings(&entry);
+                settings.set(parameter.name, 1_000_000_000_000_000u64);
+                let attempt = catch_unwind(AssertUnwindSafe(|| -> Result<(), Error> {
+                    let mut observer = at_once;
+                    let mut context = FitContext::new(0, Threads::one(), &mut observer);
+                    TrainedModel::fit(&*(entry.build)(&settings)?, &data, &mut context).map(drop)
+                }));
+                tell.send((format!("{}.{}", entry.name, parameter.name), attempt.is_ok())).unwrap();
+            }
+        }
+    });
+    let (mut tried, mut faults, mut last) = (0, Vec::new(), String::new());
+    loop {
+        match hear.recv_timeout(std::time::Duration::from_secs(60)) {
+            Ok((name, borne)) => {
+                tried += 1;
+                if !borne {
+                    faults.push(name.clone());
+                }
+                last = name;
+            }
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("hangs after {last}"),
+        }
+    }
+    worker.join().unwrap();
+    println!("{tried} odd parameters, {} faults", faults.len());
+    assert!(tried > 40 && faults.is_empty(), "{tried} tried; these panicked: {faults:?}");
+}
