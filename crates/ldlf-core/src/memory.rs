@@ -57,17 +57,22 @@ fn from_control_groups() -> Option<usize> {
     let left = |line: &str| -> Option<usize> {
         let mut fields = line.splitn(3, ':');
         let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        let (root, limit, used) = match controllers {
-            "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
+        let (root, limit, used, cache) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "),
             _ if controllers.split(',').any(|name| name == "memory") => {
-                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+                let (limit, used) = ("memory.limit_in_bytes", "memory.usage_in_bytes");
+                ("/sys/fs/cgroup/memory", limit, used, "total_inactive_file ")
             }
             _ => return None,
         };
         let group = Path::new(path.trim_start_matches('/'));
         let of = |group: &Path| {
             let folder = Path::new(root).join(group);
-            Some(number(&folder.join(limit))?.saturating_sub(number(&folder.join(used))?))
+            // Pages of files that nobody uses are given back when memory is needed.
+            let statistics = std::fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+            let cached = statistics.lines().find_map(|line| line.strip_prefix(cache)?.parse::<usize>().ok());
+            let used = number(&folder.join(used))?.saturating_sub(cached.unwrap_or(0));
+            Some(number(&folder.join(limit))?.saturating_sub(used))
         };
         group.ancestors().filter_map(of).min()
     };

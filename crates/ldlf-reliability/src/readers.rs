@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use ldlf::model_file::Parts;
 use ldlf::numeric::on_simplex;
-use ldlf::read::{Format, ReadOptions, read, read_fold_file, stream};
+use ldlf::read::{Format, ReadOptions, read, stream};
 use ldlf::targets::Spread;
 use ldlf::{
     Dataset, Features, FitContext, LearnerEntry, Matrix, Prediction, Result, Schema, Settings, Threads,
-    TrainedModel, journal, registry,
+    TrainedModel, folds, journal, registry,
 };
 
 use crate::corpus::{self, Sample};
@@ -90,7 +90,7 @@ impl Reader {
             }
             "results" => ldlf_report::load::read(&self.file("results.json", bytes)).map(drop),
             "sweep" => ldlf_report::load::read(&self.file("sweep.csv", bytes)).map(drop),
-            "folds" => read_fold_file(&self.file("folds", bytes), self.data.rows()).map(drop),
+            "folds" => folds::from_file(&self.file("folds", bytes), &self.data).map(drop),
             "settings" => {
                 let text = String::from_utf8_lossy(bytes);
                 let settings = Settings::parse(text.lines())?;

@@ -395,7 +395,7 @@ fn options_that_would_be_ignored_are_refused() {
             "sweep votes.csv --labels votes_* --over trees=1 --out s.parquet",
             "s.parquet: a sweep is written as .csv; choose that ending",
         ),
-        ("cv votes.csv --labels votes_* --split-column part --folds 5", "'--folds <N>' cannot be used with"),
+        ("cv votes.csv --labels votes_* --split-column part --folds 5", "cannot be used with '--folds <N>'"),
         (
             "sweep votes.csv --labels votes_* --over trees=1 --split-column part --folds 5",
             "cannot be used with",

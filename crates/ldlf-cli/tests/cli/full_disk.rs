@@ -23,7 +23,7 @@ const CALLS: [(&str, &str); 10] = [
     ("p.npz", "predict m data.csv --out p.npz"),
     ("g.csv", "generate mixture --rows 900 --out g.csv"),
     ("page.html", "report results --out page.html"),
-    ("figure.svg", "plot results --kind distributions --out figure.svg"),
+    ("figure.svg", "plot distributions results --out figure.svg"),
     ("new/results.json", "cv data.csv --labels label_* --learner mean --folds 2 --results new"),
     ("journal", "cv data.csv --labels label_* --learner mean --folds 2 --journal journal"),
 ];

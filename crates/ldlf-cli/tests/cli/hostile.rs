@@ -132,12 +132,9 @@ fn sizes_that_no_memory_holds_are_refused_with_the_arithmetic() {
     let folder = Folder::with_votes();
     let train = "train votes.csv --labels votes_* --out m";
     for (settings, arithmetic) in [
-        ("--set depth=30", "536870911 units"),
+        ("--set depth=30", "3 features x 10737418220 units"),
         ("--set trees=1000000 --set depth=20", "units"),
-        (
-            "--set trees=1000000 --set depth=30 --set units=536870911",
-            "1000000 trees x 536870912 leaves x 4 labels",
-        ),
+        ("--set trees=1000000 --set depth=16 --set units=40000", "1000000 trees x 32768 leaves x 4 labels"),
         ("--learner sndf-ldl --set depth=30", "units"),
     ] {
         let said = folder.call(&format!("{train} {settings}"));
@@ -186,7 +183,7 @@ fn names_that_are_scripts_are_text_on_a_page_and_in_pictures() {
     folder.succeed(
         "report results --model m --data <b>.csv --title <script>alert(3)</script> -o page.html --quiet",
     );
-    folder.succeed("plot results --kind distributions --out picture.svg --quiet");
+    folder.succeed("plot distributions results --out picture.svg --quiet");
     for file in ["page.html", "picture.svg"] {
         let text = folder.read(file);
         assert!(!text.contains("<script>alert") && !text.contains("<img") && !text.contains("<b>"), "{file}");

@@ -48,7 +48,10 @@ fn a_training_that_is_killed_again_and_again_goes_on_to_the_same_bytes() {
         let now = iteration(&folder);
         assert!(now >= reached, "the checkpoint went back from {reached} to {now}");
         // Checkpoints are made after the first iteration of a run and after every third.
-        assert!(now.is_multiple_of(3) || now == 1 || now == reached + 1, "a checkpoint after iteration {now}");
+        assert!(
+            now.is_multiple_of(3) || now == 1 || now == reached + 1,
+            "a checkpoint after iteration {now}"
+        );
         reached = now;
     }
     println!("kills survived by a training: {survived}, {reached} iterations done by then");

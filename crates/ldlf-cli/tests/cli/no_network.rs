@@ -32,8 +32,8 @@ fn everything_runs_without_a_network() {
         "learners",
         "cv data.csv --labels label_* --learner mean --folds 2 --results results",
         "sweep data.csv --labels label_* --learner sldlf --set iterations=20 --over trees=1,2 --folds 2 --out s.csv",
-        "report results s.csv --model m --rows data.csv --out page.html",
-        "plot results --kind distributions --out picture.svg",
+        "report results s.csv --model m --data data.csv --out page.html",
+        "plot distributions results --out picture.svg",
         "demo --out first-look",
     ] {
         let output = alone(call);

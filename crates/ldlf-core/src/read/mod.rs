@@ -16,7 +16,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -190,36 +190,6 @@ pub fn stream(
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(without_parquet(&source)),
     }
-}
-
-/// Reads the test fold of each row: one integer a line from 0, no header, as many lines as `rows`.
-pub fn read_fold_file(path: &Path, rows: usize) -> Result<Vec<usize>> {
-    let source = Source::open(path, Some(Format::Csv))?;
-    let file = source.file.clone();
-    let mut folds = Vec::new();
-    let mut reader = BufReader::new(source.into_reader());
-    let mut text = String::new();
-    for line in 0.. {
-        text.clear();
-        if lines::read_line(&mut reader, &mut text).map_err(|e| read_error(&file, e))? == 0 {
-            break;
-        }
-        let fold = text.trim().parse().ok().filter(|&fold| fold < rows.max(1)).ok_or_else(|| {
-            Error::data(format!(
-                "{file} line {}: {:?} is not a fold number (one integer a line, from 0)",
-                line + 1,
-                text.trim()
-            ))
-        })?;
-        folds.push(fold);
-        if folds.len() > rows {
-            return Err(Error::data(format!("{file}: more than the {rows} lines that the data has rows")));
-        }
-    }
-    if folds.len() < rows {
-        return Err(Error::data(format!("{file}: {} lines for {rows} rows of data", folds.len())));
-    }
-    Ok(folds)
 }
 
 #[cfg(not(feature = "parquet"))]
