@@ -123,9 +123,8 @@ fn whole_files_are_read() {
         let reader = Reader::new(name);
         for (number, sample) in reader.corpus().iter().enumerate() {
             let outcome = reader.try_bytes(&sample.bytes());
-            // Tables are read in several ways, of which only some fit.
-            let tables = ["csv", "tsv", "parquet", "npz", "mat", "svm", "settings"];
-            assert!(outcome.is_ok() || tables.contains(&name), "{name} {number}: {:?}", outcome.err());
+            // A line of settings is for one learner only.
+            assert!(outcome.is_ok() || name == "settings", "{name} {number}: {:?}", outcome.err());
         }
     }
 }
