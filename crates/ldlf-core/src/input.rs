@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// How long a pipe may stay without a writer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -72,6 +72,9 @@ pub fn open_file(path: &Path) -> Result<File> {
 /// The bytes of a regular file.
 pub fn read_file(path: &Path) -> Result<Vec<u8>> {
     let mut file = open_file(path)?;
+    let size = file.metadata().map_or(0, |found| usize::try_from(found.len()).unwrap_or(usize::MAX));
+    memory::check("the file", &[("bytes", size)], 1)
+        .map_err(|e| Error::data(format!("{}: {e}", path.display())))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
     Ok(bytes)

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -195,13 +195,9 @@ impl Journal {
         let path = path.as_ref().to_path_buf();
         let io = |e| Error::io(&path, e);
         // Refuses a pipe or a device, which would be waited for, before it is opened.
-        if path.metadata().is_ok() {
-            input::open_file(&path)?;
-        }
+        let bytes = if path.metadata().is_ok() { input::read_file(&path)? } else { Vec::new() };
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io)?;
         let (lines, whole) = parse(&path, &bytes)?;
         let folds = lines.into_iter().map(|line| (line.key.text(), line.result)).collect();
         if whole < bytes.len() {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::{Summary, TrainedModel};
 pub use crate::output::{Overwrite, check_output, write_atomically};
-use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value};
+use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value, memory};
 
 /// The format this version writes. Every released version stays readable.
 pub const FORMAT_VERSION: u32 = 1;
@@ -228,6 +228,9 @@ impl Parts {
         if meta.len() > LARGEST_FILE {
             return Err(wrong(format!("holds {} bytes, too many for a model file", meta.len())));
         }
+        // The bytes, and the arrays made of them. A file may well be longer than the memory: it need not even be stored.
+        let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
+        memory::check("its bytes and arrays", &[("bytes", size)], 2).map_err(|e| wrong(e.to_string()))?;
         let bytes = std::fs::read(path).map_err(open)?;
         Parts::from_bytes(&bytes).map_err(|e| wrong(e.to_string()))
     }

@@ -128,6 +128,27 @@ fn a_zip_bomb_is_refused_before_it_fills_the_memory() {
 }
 
 #[test]
+fn files_longer_than_the_memory_are_refused_before_they_are_read() {
+    let folder = Folder::with_votes();
+    // Ten gigabytes that take no room on the disk.
+    let file = std::fs::File::create(folder.path("long")).expect("the folder can be written");
+    file.set_len(10_000_000_000).expect("a file may have holes");
+    for (call, code) in [
+        ("inspect long", 4),
+        ("report long --out page.html", 3),
+        ("cv votes.csv --labels votes_* --learner mean --journal long", 3),
+    ] {
+        let output = within_memory(&folder, call, "200MB", 600_000);
+        let said = shown(&output);
+        assert!(said.starts_with(&format!("exit {code}\n")), "ldlf {call}\n{said}");
+        assert!(
+            said.contains("10000000000 bytes x ") && said.contains("are available"),
+            "ldlf {call}\n{said}"
+        );
+    }
+}
+
+#[test]
 fn sizes_that_no_memory_holds_are_refused_with_the_arithmetic() {
     let folder = Folder::with_votes();
     let train = "train votes.csv --labels votes_* --out m";
