@@ -15,7 +15,7 @@ use parquet::arrow::ArrowWriter;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::learners::{quick, short_settings, small_data, small_models};
+use crate::learners::{checkpoint_settings, quick, small_data, small_models};
 
 /// A whole file, in the form in which it can be damaged within.
 #[derive(Clone, Debug)]
@@ -241,10 +241,12 @@ pub fn checkpoints() -> Vec<Sample> {
         }
         _ => ControlFlow::Continue(()),
     };
-    let learner = (entry.build)(&short_settings(&entry)).expect("the settings are allowed");
+    let learner = (entry.build)(&checkpoint_settings()).expect("the settings are allowed");
     let mut context = FitContext::new(0, Threads::one(), &mut keep);
     learner.fit(&data, &mut context).expect("a short fit");
-    vec![Sample::Model(kept.expect("seven iterations are done"))]
+    let kept = kept.expect("seven iterations are done");
+    assert!(kept.has("best_leaves"), "the best model so far is part of it");
+    vec![Sample::Model(kept)]
 }
 
 /// A journal of a short evaluation, and the results that `ldlf report` reads.

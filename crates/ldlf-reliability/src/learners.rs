@@ -34,6 +34,14 @@ pub fn short_settings(entry: &LearnerEntry) -> Settings {
     settings
 }
 
+/// Short settings of the forest under which it keeps rows back, so that a checkpoint also holds the best model so far.
+pub fn checkpoint_settings() -> Settings {
+    let entry = registry::find("sldlf").expect("the forest is registered");
+    let mut settings = short_settings(&entry);
+    settings.set("early_stopping", true);
+    settings
+}
+
 /// Fits a learner on this thread with the seed 0.
 pub fn fit(learner: &dyn Learner, data: &Dataset) -> Result<TrainedModel> {
     TrainedModel::fit(learner, data, &mut FitContext::new(0, Threads::one(), &mut ()))

@@ -12,7 +12,7 @@ use ldlf::{
 };
 
 use crate::corpus::{self, Sample};
-use crate::learners::{short_settings, small_data};
+use crate::learners::{checkpoint_settings, small_data};
 
 /// The names of all readers.
 pub const NAMES: [&str; 13] = [
@@ -122,7 +122,7 @@ impl Reader {
 
     fn checkpoint(&self, bytes: &[u8]) -> Result<()> {
         let entry = registry::find("sldlf")?;
-        let learner = (entry.build)(&short_settings(&entry))?;
+        let learner = (entry.build)(&checkpoint_settings())?;
         let mut silent = ();
         let mut context = FitContext::new(0, Threads::one(), &mut silent);
         context.resume = Some(Parts::from_bytes(bytes)?);
