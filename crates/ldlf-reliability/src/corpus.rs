@@ -69,7 +69,7 @@ pub fn table(separator: char) -> Vec<Sample> {
         cells.push(format!("\"person {}\"", row % 5));
         text += &line(cells);
     }
-    let votes = format!("\u{feff}a{separator}votes_1{separator}votes_2\r\n1{separator}3{separator}4\r\n");
+    let votes = format!("\u{feff}a{separator}label_1{separator}label_2\r\n1{separator}3{separator}4\r\n");
     vec![Sample::Bytes(text.into_bytes()), Sample::Bytes(votes.into_bytes())]
 }
 

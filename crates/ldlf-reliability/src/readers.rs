@@ -136,6 +136,7 @@ impl Reader {
         let path = self.file("table", bytes);
         let plain = ReadOptions { format: Some(format), ..ReadOptions::default() };
         let named = ReadOptions { labels: vec!["label_*".into()], ..plain.clone() };
+        let without_text = ReadOptions { ignore: vec!["who".into()], ..named.clone() };
         let roles = ReadOptions {
             ignore: vec!["age".into()],
             sample_weights: Some("w".into()),
@@ -157,7 +158,8 @@ impl Reader {
         };
         // Not every way fits every table: one that does is enough to call it read.
         let (mut read_once, mut last) = (false, Ok(()));
-        for options in [&plain, &named, &roles, &single] {
+        let spread = ReadOptions { spread: single.spread.clone(), ..plain.clone() };
+        for options in [&plain, &spread, &named, &without_text, &roles, &single] {
             match read(&path, options) {
                 Ok(loaded) => {
                     check_dataset(&loaded.dataset);
