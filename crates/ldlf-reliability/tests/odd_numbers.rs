@@ -161,7 +161,7 @@ fn the_forest_bears_odd_data_with_its_own_settings_and_those_of_its_presets() {
         ("no leaf prior, one tree", vec!["trees=1", "leaf_prior=0", "leaf_iterations=50"]),
         ("sgd", vec!["optimiser=sgd", "learning_rate=1", "weight_decay=0"]),
         ("a greedy start", vec!["start=greedy", "early_stopping=true"]),
-        ("shared units", vec!["units=40", "bins=0"]),
+        ("shared units", vec!["units=80", "bins=0"]),
     ];
     let presets: Vec<(&'static str, Settings)> =
         (entry.presets)().iter().map(|preset| (preset.name, preset.settings.clone())).collect();
