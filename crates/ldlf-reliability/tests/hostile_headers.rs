@@ -20,7 +20,7 @@ fn refusal(format: Format, bytes: &[u8]) -> String {
     let options = ReadOptions { format: Some(format), labels: vec![], ..ReadOptions::default() };
     let (outcome, peak) = peak_of(|| read(&path, &options));
     assert!(peak < 1 << 20, "{peak} bytes were held");
-    let error = outcome.err().expect("it is refused");
+    let error = outcome.expect_err("it is refused");
     assert_eq!(error.exit_code(), 3, "{error}");
     error.to_string()
 }
