@@ -32,7 +32,7 @@ pub fn level() -> Level {
 /// Whether less than the processor has was asked for, down to [`Level::Portable`]: then nothing else may choose a higher level
 /// by itself, and `product` does without the `gemm` crate.
 pub fn is_forced_portable() -> bool {
-    level() == Level::Portable && best() > Level::Portable || cfg!(miri)
+    level() == Level::Portable && best() > Level::Portable
 }
 
 #[cfg(target_arch = "x86_64")]
