@@ -35,6 +35,8 @@ JOURNALS = REPOSITORY / "target" / "results"
 SEED = 0
 # Below this share of entries that differ from 0 the features are handed over sparse, as ours are.
 SPARSE = 0.25
+# A row of labels that sums to 1 within this is kept as it is, as ours is; any other is divided by its sum.
+SIMPLEX_TOLERANCE = 1e-4
 
 
 def main() -> None:
@@ -83,7 +85,9 @@ class Table:
         labels = raw["labels"].astype(numpy.float64)
         self.name = name
         self.folds = numpy.loadtxt(data / "folds" / f"{name}.txt", dtype=int)
-        targets = (labels / labels.sum(axis=1, keepdims=True)).astype(numpy.float32).astype(numpy.float64)
+        sums = labels.sum(axis=1, keepdims=True)
+        sums[numpy.abs(sums - 1) <= SIMPLEX_TOLERANCE] = 1
+        targets = (labels / sums).astype(numpy.float32).astype(numpy.float64)
         is_sparse = (features != 0).mean() < SPARSE
         self.rows = Rows(csr_matrix(features) if is_sparse else features, targets)
         contents = b"".join(part.tobytes() for part in (features, targets, self.folds))
