@@ -39,6 +39,12 @@ struct Part {
     loss: f64,
 }
 
+/// What a step lowers: the loss of some of the trees, in one of its forms.
+struct Aim {
+    form: LossForm,
+    trees: Range<usize>,
+}
+
 /// Inputs that are left out of one step.
 #[derive(Clone, Copy, Debug)]
 pub struct DropoutDraw {
@@ -131,7 +137,8 @@ impl Stepper {
     ) -> f64 {
         let examples = examples(data, Some(rows));
         let scale = 1.0 / examples.total_weight().max(f64::MIN_POSITIVE);
-        let (map, head, encoder, form) = (&self.map, &self.head, &self.encoder, self.form);
+        let (map, head, encoder) = (&self.map, &self.head, &self.encoder);
+        let aim = Aim { form: self.form, trees };
         let (inputs, units, size) = (encoder.inputs(), head.shape().units, self.part_rows);
         if let Features::Dense(_) = data.features {
             self.inputs.resize(rows.len() * inputs, 0.0);
@@ -159,7 +166,7 @@ impl Stepper {
             };
             part.activations.resize(gradient.len(), 0.0);
             map.forward(encoded, &mut part.activations);
-            part.learn(head, form, trees.clone(), &examples, first, scale, gradient);
+            part.learn(head, &aim, &examples, first, scale, gradient);
         });
         let parts = &self.parts[..rows.len().div_ceil(size)];
         let bias = self.encoder.bias();
@@ -201,8 +208,7 @@ impl Part {
     fn learn(
         &mut self,
         head: &Head<f32>,
-        form: LossForm,
-        trees: Range<usize>,
+        aim: &Aim,
         examples: &Examples<'_, f32>,
         first: usize,
         scale: f64,
@@ -218,7 +224,7 @@ impl Part {
                 block.load_activations(activations, range.start, range.len());
                 block.load_examples(examples, first + range.start, range.len());
             });
-            self.loss += head.learn_block(block, form, trees.clone(), scale);
+            self.loss += head.learn_block(block, aim.form, aim.trees.clone(), scale);
             vectorise!(block.store_gradient(gradient));
         }
     }
