@@ -18,7 +18,7 @@ pub fn page(experiment: &Experiment, sections: &[Section<'_>], seed: u64) -> Str
             (Some(run), _) => {
                 format!("{} rows, {} features, {} labels.\n", run.rows, run.features, run.labels.len())
             }
-            (None, Some(get)) => format!("Not run: the set is not there. {}\n", capitalised(get)),
+            (None, Some(get)) => format!("Not run: the set is not there. {}.\n", capitalised(get)),
             (None, None) => "Nothing of it is finished.\n".into(),
         };
         if of_set.len() > 1 {
