@@ -28,12 +28,17 @@ pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> 
                 datasets.push(evaluation);
             }
         }
+        // Only learners that stand everywhere are compared: a dataset with few of them would throw out most.
+        let most = datasets.iter().map(|evaluation| evaluation.runs.len()).max().unwrap_or(0);
+        let (datasets, few): (Vec<&Evaluation>, Vec<&Evaluation>) =
+            datasets.into_iter().partition(|evaluation| 2 * evaluation.runs.len() >= most);
+        let left_out: Vec<&str> = few.iter().map(|evaluation| evaluation.dataset.as_str()).collect();
         let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get("kl").is_some())) {
             "kl"
         } else {
             "mae_mode"
         };
-        compare(&datasets, measure).map(|comparison| section(number, kind, &comparison, pictures))
+        compare(&datasets, measure).map(|comparison| section(number, kind, &comparison, &left_out, pictures))
     };
     kinds.iter().enumerate().filter_map(of_kind).collect()
 }
@@ -42,6 +47,7 @@ fn section(
     number: usize,
     (protocol, experiment): &(String, String),
     comparison: &Comparison,
+    left_out: &[&str],
     pictures: &mut Pictures,
 ) -> Section {
     let count = comparison.datasets.len();
@@ -58,6 +64,10 @@ fn section(
         head(&comparison.measure),
         comparison.datasets.join(", ")
     ));
+    if !left_out.is_empty() {
+        section
+            .text(format!("Left out, because few of the learners were run there: {}.", left_out.join(", ")));
+    }
     section.add(pictures.figure(&plots::critical_difference(comparison)));
     if let Some(test) = comparison.friedman {
         section.text(format!(
