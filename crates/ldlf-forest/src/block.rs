@@ -57,6 +57,8 @@ pub struct Block<T> {
     pub pulls: Vec<Lane<T>>,
     /// `[labels]`: one tree's output, then `d / g`.
     pub output: Vec<Lane<T>>,
+    /// `[labels]`: the forest's output, then `d / g`, for the loss of the trees' mean.
+    pub forest: Vec<Lane<T>>,
     /// `[labels]`: the targets.
     pub targets: Vec<Lane<T>>,
     /// The weight of every row.
@@ -74,6 +76,7 @@ impl<T: Number> Block<T> {
             shares: lanes(shape.leaves()),
             pulls: lanes(shape.leaves()),
             output: lanes(shape.labels),
+            forest: lanes(shape.labels),
             targets: lanes(shape.labels),
             weights: [T::ZERO; ROWS],
             gradient: lanes(shape.units),
@@ -136,15 +139,45 @@ impl<T: Number> Block<T> {
         let mut losses = [T::ZERO; ROWS];
         divide_into(&self.targets, &mut self.output, &mut losses);
         pull(simd, &self.shares, leaves, &self.output, &mut self.pulls);
-        let mut scales = [T::ZERO; ROWS];
-        for row in 0..ROWS {
-            scales[row] = self.weights[row] * scale;
-        }
+        let scales = self.scales(scale);
         backward(&self.splits, units, &mut self.pulls, &scales, &mut self.gradient);
-        let mut loss = 0.0;
-        for row in 0..ROWS {
-            loss += (losses[row] * self.weights[row]).as_f64();
+        self.weighted(&losses)
+    }
+
+    /// One tree's part of the forest's output: adds `share` times its own.
+    #[inline(always)]
+    pub fn add_to_forest<S: Simd>(&mut self, simd: S, units: &[u32], leaves: &[T], share: T) {
+        route(&self.splits, units, &mut self.shares);
+        mix(simd, &self.shares, leaves, &mut self.output);
+        for (sum, g) in self.forest.as_flattened_mut().iter_mut().zip(self.output.as_flattened()) {
+            *sum += *g * share;
         }
-        loss
+    }
+
+    /// Replaces the forest's output by `d / g` and gives the weighted loss.
+    #[inline(always)]
+    pub fn forest_loss(&mut self) -> f64 {
+        let mut losses = [T::ZERO; ROWS];
+        divide_into(&self.targets, &mut self.forest, &mut losses);
+        self.weighted(&losses)
+    }
+
+    /// One tree backward from the forest's `d / g`: adds `scale * w` times its gradient.
+    #[inline(always)]
+    pub fn learn_from_forest<S: Simd>(&mut self, simd: S, units: &[u32], leaves: &[T], scale: T) {
+        route(&self.splits, units, &mut self.shares);
+        pull(simd, &self.shares, leaves, &self.forest, &mut self.pulls);
+        let scales = self.scales(scale);
+        backward(&self.splits, units, &mut self.pulls, &scales, &mut self.gradient);
+    }
+
+    #[inline(always)]
+    fn scales(&self, scale: T) -> Lane<T> {
+        self.weights.map(|weight| weight * scale)
+    }
+
+    #[inline(always)]
+    fn weighted(&self, losses: &Lane<T>) -> f64 {
+        losses.iter().zip(&self.weights).map(|(&loss, &weight)| (loss * weight).as_f64()).sum()
     }
 }

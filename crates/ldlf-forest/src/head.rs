@@ -11,7 +11,7 @@ use ldlf_core::{Result, Seed, Threads, vectorise};
 pub use crate::block::{Block, Examples};
 use crate::kernel::{Lane, Number, ROWS};
 use crate::leaves::{LeafPrior, add_statistics, apply};
-use crate::loss::{divide, mix, pull};
+use crate::loss::{LossForm, divide, mix, pull};
 use crate::routing::{backward, route};
 use crate::tree_shape::{ForestShape, check_memory, draw_units};
 
@@ -214,7 +214,7 @@ impl<T: Number> Head<T> {
                 block.load_activations(activations.transposed(), range.start, range.len());
                 block.load_examples(examples, range.start, range.len());
             });
-            loss += self.learn_block(&mut block, 0..self.shape.trees, 1.0 / total);
+            loss += self.learn_block(&mut block, LossForm::Trees, 0..self.shape.trees, 1.0 / total);
             vectorise!(block.store_gradient(gradient));
         }
         loss
@@ -241,8 +241,11 @@ impl<T: Number> Head<T> {
 
     /// The loss of the rows in `block` under some of the trees, and its gradient in `block.gradient`, both times `scale` and
     /// averaged over those trees.
-    pub fn learn_block(&self, block: &mut Block<T>, trees: Range<usize>, scale: f64) -> f64 {
-        dispatch(Learn { head: self, block, trees, scale })
+    pub fn learn_block(&self, block: &mut Block<T>, form: LossForm, trees: Range<usize>, scale: f64) -> f64 {
+        match form {
+            LossForm::Trees => dispatch(Learn { head: self, block, trees, scale }),
+            LossForm::Forest => dispatch(LearnForest { head: self, block, trees, scale }),
+        }
     }
 
     /// Iterates the leaf update (Eqn. 12) with the activations held fixed; every tree moves on its own.
@@ -444,6 +447,35 @@ impl<T: Number> WithSimd for Learn<'_, T> {
         for tree in self.trees {
             let (units, leaves) = (self.head.units_of(tree), self.head.leaves_of(tree));
             loss += self.block.learn(simd, units, leaves, T::of(scale));
+        }
+        loss * scale
+    }
+}
+
+/// Forward and backward for the rows of a block, with the loss of the trees' mean.
+struct LearnForest<'a, T> {
+    head: &'a Head<T>,
+    block: &'a mut Block<T>,
+    trees: Range<usize>,
+    scale: f64,
+}
+
+impl<T: Number> WithSimd for LearnForest<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let LearnForest { head, block, trees, scale } = self;
+        let share = 1.0 / trees.len() as f64;
+        block.forest.as_flattened_mut().fill(T::ZERO);
+        block.gradient.as_flattened_mut().fill(T::ZERO);
+        for tree in trees.clone() {
+            block.add_to_forest(simd, head.units_of(tree), head.leaves_of(tree), T::of(share));
+        }
+        let loss = block.forest_loss();
+        for tree in trees {
+            let (units, leaves) = (head.units_of(tree), head.leaves_of(tree));
+            block.learn_from_forest(simd, units, leaves, T::of(scale * share));
         }
         loss * scale
     }

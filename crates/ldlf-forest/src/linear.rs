@@ -200,9 +200,14 @@ pub struct OptimiserState {
     /// Room for the gradient of dense rows, `[inputs, units]`.
     gradient: Vec<f32>,
     shards: Vec<Shard>,
+    /// By input: units and the weights that theirs are drawn to instead of zero; empty when there are none.
+    homes: Homes,
     /// The steps since all debts were paid.
     pending: Vec<Step>,
 }
+
+/// By input: the units whose weight decays to another value than zero, with that value.
+pub type Homes = Vec<Vec<(u32, f32)>>;
 
 /// What one task keeps of its inputs.
 #[derive(Clone)]
@@ -229,8 +234,19 @@ impl OptimiserState {
             second: zeros(),
             gradient: Vec::new(),
             shards: chunks(map.inputs, Self::sparse_shard(map.inputs)).map(shard).collect(),
+            homes: Homes::new(),
             pending: Vec::with_capacity(LONGEST_DEBT),
         }
+    }
+
+    /// The same with some weights at home elsewhere than at zero.
+    pub fn with_homes(self, homes: Homes) -> Self {
+        OptimiserState { homes, ..self }
+    }
+
+    /// Forgets all moments and debts.
+    pub fn restart(&mut self, map: &LinearMap) {
+        *self = OptimiserState::new(map).with_homes(std::mem::take(&mut self.homes));
     }
 
     /// Dense inputs that one task updates: few large tasks, because each reads all of `G`.
@@ -263,6 +279,7 @@ impl OptimiserState {
         let rows = gradient.len() / units;
         let shard = Self::dense_shard(inputs);
         self.gradient.resize(inputs * units, 0.0);
+        let homes = &self.homes;
         let slices =
             [&mut map.weights[..], &mut self.first[..], &mut self.second[..], &mut self.gradient[..]];
         threads.for_each_chunk(slices, shard * units, |task, [weights, first, second, sums]| {
@@ -281,6 +298,9 @@ impl OptimiserState {
             let (g, g_bias) = sums.split_at(decaying);
             vectorise!(step.apply(w, g, m, v));
             vectorise!(step.without_decay().apply(w_bias, g_bias, m_bias, v_bias));
+            for (homes, w) in homes.iter().skip(start).zip(w.chunks_exact_mut(units)) {
+                step.draw_home(homes, w);
+            }
         });
     }
 
@@ -302,6 +322,7 @@ impl OptimiserState {
         let (missed, now) = (&self.pending[..self.pending.len() - 1], self.pending.len());
         let undecayed = if bias { map.inputs - 1 } else { map.inputs };
         let shard = Self::sparse_shard(map.inputs);
+        let homes = &self.homes;
         let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..]];
         let slices = slices.map(|slice| (slice, shard * units));
         threads.for_each_part(&mut self.shards, slices, |index, own, [weights, first, second]| {
@@ -323,8 +344,10 @@ impl OptimiserState {
                         rows_before += part.rows;
                     }
                     if input < undecayed {
-                        Step::replay(&missed[*taken..], w, m, v);
+                        let homes = homes.get(input).map_or(&[][..], Vec::as_slice);
+                        replay(&missed[*taken..], homes, w, m, v);
                         step.apply(w, &own.gradient, m, v);
+                        step.draw_home(homes, w);
                     } else {
                         // Every row holds the bias: it never misses a step.
                         step.without_decay().apply(w, &own.gradient, m, v);
@@ -343,7 +366,7 @@ impl OptimiserState {
         let units = map.units;
         let undecayed = if bias { map.inputs - 1 } else { map.inputs };
         let shard = Self::sparse_shard(map.inputs);
-        let pending = &self.pending[..];
+        let (pending, homes) = (&self.pending[..], &self.homes);
         let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..]];
         let slices = slices.map(|slice| (slice, shard * units));
         threads.for_each_part(&mut self.shards, slices, |index, own, [weights, first, second]| {
@@ -352,7 +375,8 @@ impl OptimiserState {
                 let rows = rows.zip(second.chunks_exact_mut(units)).zip(&mut own.taken);
                 for (input, (((w, m), v), taken)) in (index * shard..).zip(rows) {
                     if input < undecayed {
-                        Step::replay(&pending[*taken..], w, m, v);
+                        let homes = homes.get(input).map_or(&[][..], Vec::as_slice);
+                        replay(&pending[*taken..], homes, w, m, v);
                     }
                     *taken = 0;
                 }
@@ -364,6 +388,18 @@ impl OptimiserState {
     /// Whether inputs owe steps.
     pub fn is_settled(&self) -> bool {
         self.pending.is_empty()
+    }
+}
+
+/// Lets the weights of one input take steps it has missed.
+#[inline(always)]
+fn replay(steps: &[Step], homes: &[(u32, f32)], w: &mut [f32], m: &mut [f32], v: &mut [f32]) {
+    if homes.is_empty() {
+        return Step::replay(steps, w, m, v);
+    }
+    for step in steps {
+        Step::replay(std::slice::from_ref(step), w, m, v);
+        step.draw_home(homes, w);
     }
 }
 
@@ -456,6 +492,25 @@ mod tests {
                 assert!((f - e).abs() < 1e-6, "{found:?}");
             }
         }
+    }
+
+    #[test]
+    fn without_news_weights_go_home() {
+        let start = LinearMap::from_weights(3, 2, vec![1.0; 6]);
+        let homes = || vec![vec![(1, -6.0)], vec![], vec![]];
+        let mut dense = (start.clone(), OptimiserState::new(&start).with_homes(homes()));
+        let mut sparse = (start.clone(), OptimiserState::new(&start).with_homes(homes()));
+        let nothing = by_input(&Csr::with_columns(3));
+        for number in 0..2000 {
+            let step = Step::new(Optimiser::AdamW, number, 0.01, 0.9, 1.0);
+            dense.1.step_dense(&mut dense.0, &[0.0; 3], &[0.0; 2], &step, false, &Threads::one());
+            let parts = std::iter::once(&nothing);
+            sparse.1.step_sparse(&mut sparse.0, parts, &[], &step, false, &Threads::one());
+        }
+        sparse.1.settle(&mut sparse.0, false, &Threads::one());
+        assert_eq!(dense.0, sparse.0);
+        let ends = [0.0, -6.0, 0.0, 0.0, 0.0, 0.0];
+        assert!(dense.0.weights.iter().zip(ends).all(|(w, end)| (w - end).abs() < 1e-4), "{:?}", dense.0);
     }
 
     /// Rows that hold few of 40 inputs, and the bias.

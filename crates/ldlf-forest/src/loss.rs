@@ -1,8 +1,19 @@
 //! What a tree predicts (Eqn. 2), how far that is from the targets (Eqn. 3), and how each leaf pulls on it.
 
+use ldlf_core::choices;
 use ldlf_core::simd::Simd;
 
 use crate::kernel::{Lane, Number, ROWS, even_ranges, vectors, vectors_mut};
+
+choices! {
+    /// What the gradient steps lower.
+    pub enum LossForm {
+        /// The mean of the trees' losses: Eqn. 13 of the paper.
+        Trees = "trees",
+        /// The loss of the trees' mean, which is what the forest predicts.
+        Forest = "forest",
+    }
+}
 
 /// Labels whose sums are held at once: twelve registers of the sixteen.
 const LABELS: usize = 6;

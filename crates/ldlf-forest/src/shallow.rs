@@ -13,6 +13,7 @@ use crate::encoder::{EncodedRows, Encoder, Scaling};
 use crate::head::Head;
 use crate::leaves::check_on_simplex;
 use crate::linear::LinearMap;
+use crate::loss::LossForm;
 use crate::single_row::SingleRow;
 use crate::stepper::predict_rows;
 use crate::training::{Ensemble, train};
@@ -29,6 +30,16 @@ choices! {
         All = "all",
         /// All training rows up to 50,000; above that those of the mini-batches since the last update.
         Auto = "auto",
+    }
+}
+
+choices! {
+    /// What the first splits are.
+    pub enum Start {
+        /// Random directions.
+        Random = "random",
+        /// The splits of a random forest grown greedily on the training rows, softened; decay then leads back to them.
+        Greedy = "greedy",
     }
 }
 
@@ -49,6 +60,10 @@ ldlf_core::parameters! {
         clip: f64 = 5.0, above 0;
         /// With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like the others.
         bins: usize = 32, at_most 1024;
+        /// What the first splits are.
+        start: Start = Start::Random;
+        /// What the gradient steps lower.
+        loss: LossForm = LossForm::Trees;
         /// Rule that turns gradients into steps.
         optimiser: Optimiser = Optimiser::AdamW;
         /// Step length.
@@ -152,6 +167,11 @@ impl Sldlf {
     /// The learner with another rule for the trees.
     pub fn with_rule(parameters: SldlfParameters, ensemble: Ensemble) -> Result<Self> {
         parameters.forest_shape(1, ensemble).check()?;
+        if parameters.start == Start::Greedy && (parameters.units.is_some() || !parameters.bias) {
+            return Err(Error::usage(
+                "start=greedy needs a unit for every split and a bias; leave out units and set bias=true",
+            ));
+        }
         Ok(Sldlf { parameters, ensemble })
     }
 }

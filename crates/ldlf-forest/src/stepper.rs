@@ -11,7 +11,8 @@ use ldlf_core::{Csr, Dataset, Features, Seed, Threads, vectorise};
 use crate::encoder::{Dropout, EncodedRows, EncodedView, Encoder};
 use crate::head::{ActivationSource, Block, Examples, Head, LeafUpdate};
 use crate::kernel::ROWS;
-use crate::linear::{ByInput, LinearMap, OptimiserState};
+use crate::linear::{ByInput, Homes, LinearMap, OptimiserState};
+use crate::loss::LossForm;
 use crate::tree_shape::ForestShape;
 
 /// A forest that learns: encoder, linear map and head, with the state of the optimiser and the work buffers.
@@ -22,6 +23,7 @@ pub struct Stepper {
     optimiser: OptimiserState,
     parts: Vec<Part>,
     part_rows: usize,
+    form: LossForm,
     /// `[batch, inputs]` for dense features; empty for sparse ones, whose rows stand in their parts.
     inputs: Vec<f32>,
     /// `[batch, units]`: with respect to the activations.
@@ -58,9 +60,20 @@ impl Stepper {
             head,
             parts,
             part_rows,
+            form: LossForm::Trees,
             inputs: Vec::new(),
             gradient: Vec::new(),
         }
+    }
+
+    /// The same with another form of the loss.
+    pub fn with_loss(self, form: LossForm) -> Self {
+        Stepper { form, ..self }
+    }
+
+    /// The same with some weights drawn to other values than zero.
+    pub fn with_homes(self, homes: Homes) -> Self {
+        Stepper { optimiser: self.optimiser.with_homes(homes), ..self }
     }
 
     /// Scales the features.
@@ -90,7 +103,7 @@ impl Stepper {
 
     /// Takes over weights, moments and leaves of the same shapes.
     pub fn restore(&mut self, weights: &[f32], first: Vec<f32>, second: Vec<f32>, leaves: &[f32]) {
-        self.optimiser = OptimiserState::new(&self.map);
+        self.optimiser.restart(&self.map);
         (self.optimiser.first, self.optimiser.second) = (first, second);
         self.map.weights_mut().copy_from_slice(weights);
         self.head.leaves_mut().copy_from_slice(leaves);
@@ -118,7 +131,7 @@ impl Stepper {
     ) -> f64 {
         let examples = examples(data, Some(rows));
         let scale = 1.0 / examples.total_weight().max(f64::MIN_POSITIVE);
-        let (map, head, encoder) = (&self.map, &self.head, &self.encoder);
+        let (map, head, encoder, form) = (&self.map, &self.head, &self.encoder, self.form);
         let (inputs, units, size) = (encoder.inputs(), head.shape().units, self.part_rows);
         if let Features::Dense(_) = data.features {
             self.inputs.resize(rows.len() * inputs, 0.0);
@@ -146,7 +159,7 @@ impl Stepper {
             };
             part.activations.resize(gradient.len(), 0.0);
             map.forward(encoded, &mut part.activations);
-            part.learn(head, trees.clone(), &examples, first, scale, gradient);
+            part.learn(head, form, trees.clone(), &examples, first, scale, gradient);
         });
         let parts = &self.parts[..rows.len().div_ceil(size)];
         let bias = self.encoder.bias();
@@ -188,6 +201,7 @@ impl Part {
     fn learn(
         &mut self,
         head: &Head<f32>,
+        form: LossForm,
         trees: Range<usize>,
         examples: &Examples<'_, f32>,
         first: usize,
@@ -204,7 +218,7 @@ impl Part {
                 block.load_activations(activations, range.start, range.len());
                 block.load_examples(examples, first + range.start, range.len());
             });
-            self.loss += head.learn_block(block, trees.clone(), scale);
+            self.loss += head.learn_block(block, form, trees.clone(), scale);
             vectorise!(block.store_gradient(gradient));
         }
     }

@@ -16,11 +16,12 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::encoder::{EncodedRows, Encoder};
+use crate::greedy::soften;
 use crate::head::{Head, LeafUpdate};
 use crate::kernel::ROWS;
 use crate::leaves::LeafPrior;
-use crate::linear::LinearMap;
-use crate::shallow::{LeafRows, ShallowForest, SldlfParameters};
+use crate::linear::{Homes, LinearMap};
+use crate::shallow::{LeafRows, ShallowForest, SldlfParameters, Start};
 use crate::stepper::{DropoutDraw, Stepper, predict_rows};
 use crate::tree_shape::check_memory;
 
@@ -100,7 +101,11 @@ impl<'a> Training<'a> {
         let SldlfParameters { scaling, clip, bins, bias, .. } = *parameters;
         let encoder = Encoder::fit(&data.features, &rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
-        let map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
+        let mut map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
+        let homes = match parameters.start {
+            Start::Random => Homes::new(),
+            Start::Greedy => soften(&mut map, &encoder, &shape, data, &rows, seed, &context.threads)?,
+        };
         let mean = data.mean_target_of(rows.iter().copied());
         let mut training = Training {
             learner,
@@ -112,7 +117,7 @@ impl<'a> Training<'a> {
             validation,
             seed,
             prior: LeafPrior { strength: parameters.leaf_prior, base: mean },
-            stepper: Stepper::new(encoder, map, head, batch),
+            stepper: Stepper::new(encoder, map, head, batch).with_loss(parameters.loss).with_homes(homes),
             progress: Progress {
                 iteration: 0,
                 patience: Patience::new(parameters.patience),

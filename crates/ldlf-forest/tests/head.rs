@@ -3,8 +3,10 @@
 use ldlf_core::product::View;
 use ldlf_core::random::{Generator, normal};
 use ldlf_core::{Seed, Threads};
-use ldlf_forest::head::{Examples, Given, Head, LeafUpdate};
+use ldlf_forest::head::{Block, Examples, Given, Head, LeafUpdate};
+use ldlf_forest::kernel::ROWS;
 use ldlf_forest::leaves::LeafPrior;
+use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -97,6 +99,27 @@ fn loss_by_the_book(case: &Case) -> f64 {
     total / (case.rows * shape.trees) as f64
 }
 
+/// The loss in any form and its gradient, block by block as a training computes it.
+fn loss_in_blocks(
+    case: &Case,
+    form: LossForm,
+    trees: std::ops::Range<usize>,
+    scale: f64,
+    gradient: &mut [f64],
+) -> f64 {
+    let units = case.head.shape().units;
+    let mut block = Block::new(case.head.shape());
+    let mut loss = 0.0;
+    for (index, gradient) in gradient.chunks_mut(ROWS * units).enumerate() {
+        let (first, count) = (index * ROWS, gradient.len() / units);
+        block.load_activations(case.view().transposed(), first, count);
+        block.load_examples(&case.examples(None), first, count);
+        loss += case.head.learn_block(&mut block, form, trees.clone(), scale);
+        block.store_gradient(gradient);
+    }
+    loss
+}
+
 fn shapes() -> impl Strategy<Value = ForestShape> {
     (1usize..4, 1usize..6, 0usize..5, 1usize..8).prop_map(|(trees, depth, extra, labels)| ForestShape {
         trees,
@@ -133,6 +156,25 @@ proptest! {
             };
             let difference = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step);
             prop_assert!((found - difference).abs() < 5e-6 * difference.abs() + 1e-10, "{found} {difference}");
+        }
+    }
+
+    #[test]
+    fn the_loss_of_the_trees_mean_follows_from_the_predictions(shape in shapes(), rows in 1usize..70, seed in 0u64..1000) {
+        let case = case(shape, rows, 1.5, 0.0, seed);
+        let mut predicted = vec![0.0; case.targets.len()];
+        case.head.predict(case.view(), &mut predicted);
+        let expected: f64 = -case.targets.iter().zip(&predicted).map(|(d, p)| d * p.ln()).sum::<f64>() / rows as f64;
+        // L = -1/N sum d ln p, so that its slope in p is -d / (N p).
+        let above: Vec<f64> = case.targets.iter().zip(&predicted).map(|(d, p)| -d / (p * rows as f64)).collect();
+        let mut slopes = vec![0.0; case.activations.len()];
+        case.head.predict_grad(case.view(), &above, &mut slopes);
+        let mut gradient = vec![0.0; case.activations.len()];
+        let (trees, scale) = (0..shape.trees, 1.0 / rows as f64);
+        let loss = loss_in_blocks(&case, LossForm::Forest, trees, scale, &mut gradient);
+        prop_assert!((loss - expected).abs() < 1e-12 * expected.abs().max(1.0), "{loss} {expected}");
+        for (found, slope) in gradient.iter().zip(&slopes) {
+            prop_assert!((found - slope).abs() < 1e-12, "{found} {slope}");
         }
     }
 

@@ -62,23 +62,52 @@ fn interrupted_at(stop: usize, data: &Dataset, extra: &[&str]) -> TrainedModel {
 fn the_bytes_of_a_model_do_not_depend_on_the_threads_or_the_run() {
     for density in [None, Some(0.2)] {
         let data = data(density);
-        let one = bytes(&fit(&data, &[], 1));
-        assert!(one == bytes(&fit(&data, &[], 1)), "two runs");
-        assert!(one == bytes(&fit(&data, &[], 2)), "two threads");
-        assert!(one == bytes(&fit(&data, &[], 3)), "three threads");
+        for extra in [&[][..], &["start=greedy", "loss=forest"]] {
+            let one = bytes(&fit(&data, extra, 1));
+            assert!(one == bytes(&fit(&data, extra, 1)), "two runs");
+            assert!(one == bytes(&fit(&data, extra, 2)), "two threads");
+            assert!(one == bytes(&fit(&data, extra, 3)), "three threads");
+        }
     }
 }
 
 #[test]
 fn a_training_that_was_stopped_and_resumed_ends_in_the_same_bytes() {
-    for extra in
-        [&[][..], &["early_stopping=false"], &["optimiser=sgd", "leaf_rows=batches"], &["leaf_rows=epoch"]]
-    {
-        let data = data(None);
-        let whole = bytes(&fit(&data, extra, 1));
-        for stop in [25, 30, 1] {
-            assert!(whole == bytes(&interrupted_at(stop, &data, extra)), "{extra:?} stopped at {stop}");
+    for extra in [
+        &[][..],
+        &["early_stopping=true"],
+        &["optimiser=sgd", "leaf_rows=batches"],
+        &["leaf_rows=epoch"],
+        &["start=greedy", "loss=forest"],
+    ] {
+        for density in [None, Some(0.2)] {
+            let data = data(density);
+            let whole = bytes(&fit(&data, extra, 1));
+            for stop in [25, 30, 1] {
+                assert!(whole == bytes(&interrupted_at(stop, &data, extra)), "{extra:?} stopped at {stop}");
+            }
         }
+    }
+}
+
+#[test]
+fn a_greedy_start_is_ahead_of_a_random_one_before_anything_was_learnt() {
+    for density in [None, Some(0.5)] {
+        let data = data(density);
+        let at_once = |start| kl(&fit(&data, &[start, "iterations=1", "learning_rate=1e-9"], 1), &data);
+        let (greedy, random) = (at_once("start=greedy"), at_once("start=random"));
+        assert!(greedy < 0.9 * random, "density {density:?}: {greedy} {random}");
+    }
+}
+
+#[test]
+fn a_greedy_start_refuses_shared_units_and_a_missing_bias() {
+    for extra in ["units=64", "bias=false"] {
+        let error = (SLDLF.build)(&settings(&["start=greedy", extra])).err().unwrap().to_string();
+        assert_eq!(
+            error,
+            "start=greedy needs a unit for every split and a bias; leave out units and set bias=true"
+        );
     }
 }
 

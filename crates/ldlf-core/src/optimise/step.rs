@@ -120,6 +120,17 @@ impl Step {
         }
     }
 
+    /// Lets decoupled decay lead to other values than zero: called after [`Step::apply`] with the weights at some places and
+    /// where each is at home, it adds `eta lambda home`. The other rules decay to zero whatever the home.
+    #[inline(always)]
+    pub fn draw_home(&self, homes: &[(u32, f32)], weights: &mut [f32]) {
+        if self.optimiser == Optimiser::AdamW {
+            for &(place, home) in homes {
+                weights[place as usize] += self.rate * self.decay * home;
+            }
+        }
+    }
+
     /// Takes several steps on weights whose gradient was zero, with the same bits as one [`Step::apply`] after the other, but
     /// with the numbers in registers.
     #[inline(always)]

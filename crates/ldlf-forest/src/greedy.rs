@@ -1,0 +1,73 @@
+//! A start from greedily grown trees: their splits, softened, are the first units.
+
+use ldlf_baselines::random_forest::{RandomForest, RandomForestParameters};
+use ldlf_baselines::regression_tree::Tree;
+use ldlf_core::{Dataset, Features, FitContext, Matrix, Result, Seed, Settings, Threads};
+
+use crate::encoder::{Encoded, Encoder};
+use crate::linear::{Homes, LinearMap};
+use crate::tree_shape::ForestShape;
+
+/// The steepness of a softened split: `x_j <= t` becomes the activation `STEEPNESS (t - x_j)` in scaled features.
+const STEEPNESS: f32 = 6.0;
+
+/// What is left of a unit's random weights beside its split.
+const NOISE: f32 = 0.1;
+
+/// Grows a random forest of the same shape on the encoded rows and writes its splits into the map, whose units each belong to
+/// one split and whose last input is the bias. Below a leaf that ends early the random weights stay.
+///
+/// Gives the weights that the map is to be drawn back to.
+pub fn soften(
+    map: &mut LinearMap,
+    encoder: &Encoder,
+    shape: &ForestShape,
+    data: &Dataset,
+    rows: &[usize],
+    seed: Seed,
+    threads: &Threads,
+) -> Result<Homes> {
+    let mut encoded = encoder.buffer(&data.features);
+    encoder.encode(&data.features, rows.iter().copied(), None, &mut encoded);
+    let inputs = match encoded {
+        Encoded::Dense(x) => Features::Dense(Matrix::new(rows.len(), encoder.inputs(), x)?),
+        Encoded::Sparse(x) => Features::Sparse(x),
+    };
+    let data = Dataset { features: inputs, ..data.select(rows) };
+    let settings = Settings::parse(&[
+        format!("trees={}", shape.trees),
+        format!("max_depth={}", (shape.depth - 1).max(1)),
+    ])?;
+    let mut nobody = ();
+    let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
+    let forest = RandomForest::new(RandomForestParameters::from_settings(&settings)?);
+    let (forest, _) = forest.grow(&data, &mut context);
+    let mut start = Start { map, homes: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
+    for (index, tree) in forest.trees().iter().enumerate() {
+        start.lay_out(tree, 0, index, 0);
+    }
+    Ok(start.homes)
+}
+
+/// The map that is being written.
+struct Start<'a> {
+    map: &'a mut LinearMap,
+    homes: Homes,
+    splits: usize,
+}
+
+impl Start<'_> {
+    /// Writes a node of a grown tree into `place` of the full tree, and its children below.
+    fn lay_out(&mut self, tree: &Tree, node: usize, index: usize, place: usize) {
+        let Some(split) = tree.split(node).filter(|_| place < self.splits) else { return };
+        let (unit, units) = (index * self.splits + place, self.map.units());
+        let weights = self.map.weights_mut();
+        weights.iter_mut().skip(unit).step_by(units).for_each(|w| *w *= NOISE);
+        weights[split.feature * units + unit] = -STEEPNESS;
+        self.homes[split.feature].push((unit as u32, -STEEPNESS));
+        let bias = weights.len() - units + unit;
+        weights[bias] = STEEPNESS * split.threshold;
+        self.lay_out(tree, split.left, index, 2 * place + 1);
+        self.lay_out(tree, split.right, index, 2 * place + 2);
+    }
+}
