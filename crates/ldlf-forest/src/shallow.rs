@@ -49,7 +49,7 @@ ldlf_core::parameters! {
         /// Number of trees.
         trees: usize = 20, at_least 1, at_most 1_000_000;
         /// Depth of the trees: 2^(depth-1) leaves each.
-        depth: usize = 6, at_least 1, at_most 30;
+        depth: usize = 7, at_least 1, at_most 30;
         /// Output units of the linear map, shared by the trees at random; none gives every split its own.
         units: Option<usize> = None, at_least 1;
         /// Whether the linear map has a bias.
@@ -80,7 +80,7 @@ ldlf_core::parameters! {
         step_factor: f64 = 0.1, above 0, at_most 1;
         /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
         weight_decay: f64 = 0.5, at_least 0;
-        /// Share of the inputs that are left out at random in each step; none is 0.2 with a hundred features or more and 0 with fewer.
+        /// Share of the inputs that are left out at random in each step; none is 0.1 with a hundred features or more and 0 with fewer.
         dropout: Option<f64> = None, at_least 0, below 1;
         /// Rows of a mini-batch.
         batch_size: usize = 256, at_least 1;
@@ -98,8 +98,8 @@ ldlf_core::parameters! {
         leaf_iterations: usize = 10, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
         leaf_prior: f64 = 1.0, at_least 0;
-        /// Whether to hold rows back and keep the iteration that is best on them.
-        early_stopping: bool = true;
+        /// Whether to hold rows back and keep the iteration that is best on them; without, all rows are learnt from to the end.
+        early_stopping: bool = false;
         /// Share of the training rows held back.
         validation_share: f64 = 0.1, above 0, below 1;
         /// Leaf updates without improvement before training stops.
@@ -133,7 +133,7 @@ impl SldlfParameters {
 
     /// The share of inputs left out: many features carry each other's news, few do not.
     pub(crate) fn dropout_share(&self, features: usize) -> f64 {
-        self.dropout.unwrap_or(if features >= 100 { 0.2 } else { 0.0 })
+        self.dropout.unwrap_or(if features >= 100 { 0.1 } else { 0.0 })
     }
 
     /// Iterations on this many training rows.
@@ -303,6 +303,7 @@ fn presets() -> Vec<Preset> {
                 "leaf_prior=0",
                 "weight_decay=0",
                 "dropout=0",
+                "early_stopping=true",
             ]),
             on_dataset: vec![],
         },
@@ -341,6 +342,7 @@ fn presets() -> Vec<Preset> {
                 "depth=4",
                 "scaling=common",
                 "weight_decay=0.3",
+                "dropout=0.2",
                 "least_iterations=600",
                 "early_stopping=false",
             ]),

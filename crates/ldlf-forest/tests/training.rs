@@ -208,7 +208,7 @@ fn a_stored_model_predicts_the_same_and_damage_is_named() {
 #[test]
 fn the_best_iteration_on_the_rows_held_back_is_kept() {
     let data = data(None);
-    let model = fit(&data, &["learning_rate=0.3", "iterations=400", "patience=3"], 1);
+    let model = fit(&data, &["early_stopping=true", "learning_rate=0.3", "iterations=400", "patience=3"], 1);
     assert_eq!(model.summary.stopped, StopReason::EarlyStopping);
     let best = model.summary.best_iteration.unwrap();
     assert_eq!(model.summary.iterations, best + 30, "three leaf updates without improvement");

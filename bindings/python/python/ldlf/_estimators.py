@@ -16,7 +16,7 @@ class LDLForest(DistributionEstimator):
     ----------
     trees : a whole number at least 1 and at most 1000000, default=20
         Number of trees.
-    depth : a whole number at least 1 and at most 30, default=6
+    depth : a whole number at least 1 and at most 30, default=7
         Depth of the trees: 2^(depth-1) leaves each.
     units : a whole number at least 1, or None, default=None
         Output units of the linear map, shared by the trees at random; none gives every split its own.
@@ -29,6 +29,10 @@ class LDLForest(DistributionEstimator):
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like
         the others.
+    start : one of random, greedy, default="random"
+        What the first splits are.
+    loss : one of trees, forest, default="trees"
+        What the gradient steps lower.
     optimiser : one of sgd, adam, adamw, default="adamw"
         Rule that turns gradients into steps.
     learning_rate : a number above 0, default=0.01
@@ -46,7 +50,7 @@ class LDLForest(DistributionEstimator):
     weight_decay : a number at least 0, default=0.5
         Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
     dropout : a number at least 0 and below 1, or None, default=None
-        Share of the inputs that are left out at random in each step; none is 0.2 with a hundred features or more and
+        Share of the inputs that are left out at random in each step; none is 0.1 with a hundred features or more and
         0 with fewer.
     batch_size : a whole number at least 1, default=256
         Rows of a mini-batch.
@@ -64,8 +68,9 @@ class LDLForest(DistributionEstimator):
         Iterations of a leaf update.
     leaf_prior : a number at least 0, default=1.0
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
-    early_stopping : True or False, default=True
-        Whether to hold rows back and keep the iteration that is best on them.
+    early_stopping : True or False, default=False
+        Whether to hold rows back and keep the iteration that is best on them; without, all rows are learnt from to
+        the end.
     validation_share : a number above 0 and below 1, default=0.1
         Share of the training rows held back.
     patience : a whole number at least 1, default=20
@@ -104,6 +109,8 @@ class LDLForest(DistributionEstimator):
         "scaling",
         "clip",
         "bins",
+        "start",
+        "loss",
         "optimiser",
         "learning_rate",
         "momentum",
@@ -146,6 +153,7 @@ class LDLForest(DistributionEstimator):
             "leaf_prior": 0,
             "weight_decay": 0,
             "dropout": 0,
+            "early_stopping": True,
         },
         "released": {
             "trees": 10,
@@ -174,6 +182,7 @@ class LDLForest(DistributionEstimator):
             "depth": 4,
             "scaling": "common",
             "weight_decay": 0.3,
+            "dropout": 0.2,
             "least_iterations": 600,
             "early_stopping": False,
         },
@@ -183,12 +192,14 @@ class LDLForest(DistributionEstimator):
         self,
         *,
         trees: int = 20,
-        depth: int = 6,
+        depth: int = 7,
         units: int | None = None,
         bias: bool = True,
         scaling: str = "standard",
         clip: float = 5.0,
         bins: int = 32,
+        start: str = "random",
+        loss: str = "trees",
         optimiser: str = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
@@ -206,7 +217,7 @@ class LDLForest(DistributionEstimator):
         leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool = True,
+        early_stopping: bool = False,
         validation_share: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
@@ -223,6 +234,8 @@ class LDLForest(DistributionEstimator):
         self.scaling = scaling
         self.clip = clip
         self.bins = bins
+        self.start = start
+        self.loss = loss
         self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.momentum = momentum
@@ -262,7 +275,7 @@ class SNDFLDL(DistributionEstimator):
     ----------
     trees : a whole number at least 1 and at most 1000000, default=20
         Number of trees.
-    depth : a whole number at least 1 and at most 30, default=6
+    depth : a whole number at least 1 and at most 30, default=7
         Depth of the trees: 2^(depth-1) leaves each.
     units : a whole number at least 1, or None, default=None
         Output units of the linear map, shared by the trees at random; none gives every split its own.
@@ -275,6 +288,10 @@ class SNDFLDL(DistributionEstimator):
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like
         the others.
+    start : one of random, greedy, default="random"
+        What the first splits are.
+    loss : one of trees, forest, default="trees"
+        What the gradient steps lower.
     optimiser : one of sgd, adam, adamw, default="adamw"
         Rule that turns gradients into steps.
     learning_rate : a number above 0, default=0.01
@@ -292,7 +309,7 @@ class SNDFLDL(DistributionEstimator):
     weight_decay : a number at least 0, default=0.5
         Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
     dropout : a number at least 0 and below 1, or None, default=None
-        Share of the inputs that are left out at random in each step; none is 0.2 with a hundred features or more and
+        Share of the inputs that are left out at random in each step; none is 0.1 with a hundred features or more and
         0 with fewer.
     batch_size : a whole number at least 1, default=256
         Rows of a mini-batch.
@@ -310,8 +327,9 @@ class SNDFLDL(DistributionEstimator):
         Iterations of a leaf update.
     leaf_prior : a number at least 0, default=1.0
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
-    early_stopping : True or False, default=True
-        Whether to hold rows back and keep the iteration that is best on them.
+    early_stopping : True or False, default=False
+        Whether to hold rows back and keep the iteration that is best on them; without, all rows are learnt from to
+        the end.
     validation_share : a number above 0 and below 1, default=0.1
         Share of the training rows held back.
     patience : a whole number at least 1, default=20
@@ -350,6 +368,8 @@ class SNDFLDL(DistributionEstimator):
         "scaling",
         "clip",
         "bins",
+        "start",
+        "loss",
         "optimiser",
         "learning_rate",
         "momentum",
@@ -392,6 +412,7 @@ class SNDFLDL(DistributionEstimator):
             "leaf_prior": 0,
             "weight_decay": 0,
             "dropout": 0,
+            "early_stopping": True,
         },
         "released": {
             "trees": 10,
@@ -420,6 +441,7 @@ class SNDFLDL(DistributionEstimator):
             "depth": 4,
             "scaling": "common",
             "weight_decay": 0.3,
+            "dropout": 0.2,
             "least_iterations": 600,
             "early_stopping": False,
         },
@@ -429,12 +451,14 @@ class SNDFLDL(DistributionEstimator):
         self,
         *,
         trees: int = 20,
-        depth: int = 6,
+        depth: int = 7,
         units: int | None = None,
         bias: bool = True,
         scaling: str = "standard",
         clip: float = 5.0,
         bins: int = 32,
+        start: str = "random",
+        loss: str = "trees",
         optimiser: str = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
@@ -452,7 +476,7 @@ class SNDFLDL(DistributionEstimator):
         leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool = True,
+        early_stopping: bool = False,
         validation_share: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
@@ -469,6 +493,8 @@ class SNDFLDL(DistributionEstimator):
         self.scaling = scaling
         self.clip = clip
         self.bins = bins
+        self.start = start
+        self.loss = loss
         self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.momentum = momentum
