@@ -20,7 +20,7 @@ def build(program, package):
 
 
 def is_inside():
-    return Path(sys.prefix).resolve() == ENVIRONMENT
+    return Path(sys.prefix).resolve() == ENVIRONMENT.resolve()
 
 
 def start_again(script, option, program, requirements, threads):

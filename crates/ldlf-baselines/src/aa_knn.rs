@@ -31,6 +31,9 @@ ldlf_core::parameters! {
 /// The numbers of neighbours tried when none is given.
 const NEIGHBOURS: [usize; 14] = [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 45, 70, 100, 150];
 
+/// Rows that are left out before anybody is asked whether to go on: enough for every core.
+const SEARCHED_TOGETHER: usize = 512;
+
 /// At most so many training rows are left out in turn to choose the number of neighbours.
 const LEFT_OUT: usize = 2000;
 
@@ -77,11 +80,14 @@ impl Learner for AaKnn {
         let to_choose = data.rows() > 1 && (self.parameters.k.is_none() || choices.len() > 1);
         for standardise in choices {
             let mut model = AaKnnModel::keeping(data, standardise, self.parameters.k.unwrap_or(1));
-            let kl = to_choose.then(|| {
-                let (k, kl) = choose_neighbours(&model, data, self.parameters.k, context);
-                model.k = k;
-                kl
-            });
+            let kl = match to_choose {
+                true => {
+                    let (k, kl) = choose_neighbours(&model, data, self.parameters.k, context)?;
+                    model.k = k;
+                    Some(kl)
+                }
+                false => None,
+            };
             if best.as_ref().is_none_or(|(_, least)| kl < *least) {
                 best = Some((model, kl));
             }
@@ -103,8 +109,8 @@ fn choose_neighbours(
     model: &AaKnnModel,
     data: &Dataset,
     given: Option<usize>,
-    context: &FitContext<'_>,
-) -> (usize, f64) {
+    context: &mut FitContext<'_>,
+) -> Result<(usize, f64)> {
     let mut left_out: Vec<usize> = (0..data.rows()).collect();
     if left_out.len() > LEFT_OUT {
         left_out = permutation(data.rows(), &mut context.seed.named("neighbours").generator());
@@ -120,8 +126,13 @@ fn choose_neighbours(
     let exclude = |query: usize, row: usize| {
         query == row || data.groups.as_ref().is_some_and(|groups| groups[query] == groups[row])
     };
-    let neighbours =
-        nearest(&model.kept, model.kept.features(), &left_out, most, &context.threads, Some(&exclude));
+    let mut neighbours = Vec::with_capacity(left_out.len());
+    // In parts, between which Ctrl-C is heard.
+    for part in left_out.chunks(SEARCHED_TOGETHER) {
+        context.go_on()?;
+        let (kept, threads) = (&model.kept, &context.threads);
+        neighbours.extend(nearest(kept, kept.features(), part, most, threads, Some(&exclude)));
+    }
     let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
     let mut share = vec![0.0f64; data.labels()];
     for (&row, neighbours) in left_out.iter().zip(&neighbours) {
@@ -145,7 +156,7 @@ fn choose_neighbours(
     }
     let best = tried.into_iter().zip(sums).min_by(|a, b| a.1.total_cmp(&b.1));
     let (k, sum) = best.expect("at least one number of neighbours was tried");
-    (k, sum / total)
+    Ok((k, sum / total))
 }
 
 /// The training rows and how many of them vote.

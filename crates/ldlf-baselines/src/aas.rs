@@ -6,7 +6,7 @@ use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Model, Prediction, Result, Seed,
-    Settings, Threads, Value,
+    Settings, Threads, Value, memory,
 };
 
 use crate::clusters::{assigned, centres};
@@ -68,6 +68,12 @@ impl Learner for Aas {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
         let values = label_values(data, self.name())?;
+        let sizes = [
+            ("clusters", p.clusters.min(data.rows())),
+            ("ranges", p.ranges),
+            ("features", data.features.cols() + 1),
+        ];
+        memory::check("the regressions", &sizes, size_of::<f64>())?;
         let numbers = numbers(data, values);
         let threads = context.threads.clone();
         let scaling = Scaling::choose(p.standardise, data);

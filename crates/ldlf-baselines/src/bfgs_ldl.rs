@@ -6,7 +6,7 @@ use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::Abilities;
 use ldlf_core::optimise::{Lbfgs, Minimum};
 use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings, StopReason,
+    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings, StopReason, memory,
 };
 
 use crate::maximum_entropy::{MaximumEntropy, Objective};
@@ -73,10 +73,16 @@ impl Learner for BfgsLdl {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
+        let sizes = [
+            ("features", data.features.cols() + 1),
+            ("labels", data.labels()),
+            ("copies", p.memory.saturating_mul(2).saturating_add(8)),
+        ];
+        memory::check("the weights, their gradients and the memory of the search", &sizes, size_of::<f64>())?;
         let scaling = Scaling::choose(p.standardise, data);
         let splits = if p.l2.is_some() { Vec::new() } else { self.splits(data, context) };
         let (training, held) = split(data, p.validation, p.patience, context);
-        let total = p.iterations * (1 + splits.len() * penalties().len());
+        let total = p.iterations.saturating_mul(1 + splits.len() * penalties().len());
         let mut run = Run {
             parameters: p,
             scaling,

@@ -2,7 +2,9 @@
 
 use ldlf_core::learner::Abilities;
 use ldlf_core::optimise::Rprop;
-use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason};
+use ldlf_core::{
+    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
+};
 
 use crate::full_batch::FullBatch;
 use crate::network::{Network, Output};
@@ -58,6 +60,9 @@ impl Learner for Cpnn {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
+        let width = data.features.cols().saturating_add(data.labels()).saturating_add(2);
+        let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
+        memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
         let scaling = Scaling::choose(p.standardise, data);
         let (training, held) = split(data, p.validation, p.patience, context);
         let training = training.as_ref().unwrap_or(data);

@@ -7,7 +7,7 @@
 //! scikit-learn's `ExtraTreesRegressor`.
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings};
+use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, memory};
 
 use crate::columns;
 use crate::split_search::Table;
@@ -67,6 +67,9 @@ impl Learner for ExtraTrees {
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
+        // A tree has at least one node and one leaf.
+        let sizes = [("trees", self.parameters.trees), ("labels", data.labels())];
+        memory::check("the trees", &sizes, size_of::<f32>())?;
         let (model, summary) = self.grow(data, context);
         Ok(Fitted { model: Box::new(model), summary })
     }

@@ -156,6 +156,10 @@ fn re_estimated(
 /// The deviation at which the Gaussian over `values` around a label has the mean squared distance `wanted` from it, by bisection;
 /// between half the smallest step of the values and ten times their range.
 fn closest_width(values: &[f64], label: usize, wanted: f64) -> f64 {
+    // A single label has no distances: every width gives the same distribution.
+    if values.len() < 2 {
+        return 1.0;
+    }
     let step = values.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     let (mut low, mut high) = ((0.5 * step).ln(), (10.0 * (values[values.len() - 1] - values[0])).ln());
     let spread = |sigma: f64| {

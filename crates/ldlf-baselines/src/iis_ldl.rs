@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use ldlf_core::learner::Abilities;
 use ldlf_core::parallel::chunks;
-use ldlf_core::{Dataset, Features, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason};
+use ldlf_core::{
+    Dataset, Features, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
+};
 
 use crate::maximum_entropy::{MaximumEntropy, Objective};
 use crate::progress::{Progress, split};
@@ -56,6 +58,8 @@ impl Learner for IisLdl {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
+        let sizes = [("features", data.features.cols() + 1), ("labels", data.labels()), ("copies", 8)];
+        memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
         let labels = data.labels();
         let scaling = Scaling::choose(p.standardise, data);
         let (training, held) = split(data, p.validation, p.patience, context);

@@ -14,7 +14,7 @@ use ldlf_core::numeric::{normalise, sigmoid};
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Settings, Threads, Value,
+    Prediction, Result, Settings, Threads, Value, memory,
 };
 
 use crate::cholesky::Symmetric;
@@ -73,7 +73,7 @@ impl Ldsvr {
     }
 
     /// Two short sweeps: how rows and targets are prepared, then how smooth the functions are.
-    fn choose(&self, data: &Dataset, context: &FitContext<'_>) -> Result<(Chosen, Option<f64>)> {
+    fn choose(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<(Chosen, Option<f64>)> {
         let p = &self.parameters;
         let mut best = Chosen {
             standardise: p.standardise.unwrap_or(true),
@@ -100,6 +100,7 @@ impl Ldsvr {
             let at = Prepared::new(&training, standardise, best.width, &context.threads);
             for clip in given_or(p.clip, &[0.01, 0.03, 0.001]) {
                 let candidate = Chosen { standardise, clip, ..best };
+                context.go_on()?;
                 let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
                 tried.push((candidate, kl));
             }
@@ -111,6 +112,7 @@ impl Ldsvr {
             for penalty in given_or(p.penalty, &[10.0, 1.0, 100.0]) {
                 let candidate = Chosen { width, penalty, ..best };
                 if candidate != best {
+                    context.go_on()?;
                     let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
                     tried.push((candidate, kl));
                 }
@@ -224,6 +226,8 @@ impl Learner for Ldsvr {
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
+        let rows = [("rows", data.rows()), ("rows", data.rows())];
+        memory::check("the kernel matrix and its factor", &rows, size_of::<f32>())?;
         let (chosen, validation_kl) = self.choose(data, context)?;
         let at = Prepared::new(data, chosen.standardise, chosen.width, &context.threads);
         let targets = logits(&data.targets, chosen.clip);

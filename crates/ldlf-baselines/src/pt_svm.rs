@@ -14,7 +14,7 @@ use ldlf_core::parallel::chunks;
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Seed, Settings, StopReason, Threads, Value,
+    Prediction, Result, Seed, Settings, StopReason, Threads, Value, memory,
 };
 
 use crate::kernel::Kernel;
@@ -94,8 +94,10 @@ impl PtSvm {
         let whole = fit(&mut kernel, &all);
         let order = permutation(members.len(), &mut seed.generator());
         let mut held_values = vec![0.0f64; members.len()];
-        for fold in 0..self.parameters.folds {
-            let in_fold = |&(place, _): &(usize, &usize)| place % self.parameters.folds == fold;
+        // More folds than members would be empty ones.
+        let folds = self.parameters.folds.min(members.len().max(2));
+        for fold in 0..folds {
+            let in_fold = |&(place, _): &(usize, &usize)| place % folds == fold;
             let (held, used): (Vec<_>, Vec<_>) = order.iter().enumerate().partition(in_fold);
             let held: Vec<usize> = held.into_iter().map(|(_, &at)| at).collect();
             let used: Vec<usize> = used.into_iter().map(|(_, &at)| at).collect();
@@ -151,7 +153,10 @@ impl Learner for PtSvm {
             KernelKind::Linear => Kernel::Linear,
         };
         let classes = (0..data.labels()).filter(|&label| counts.iter_rows().any(|row| row[label] > 0.0));
-        let mut model = PtSvmModel::untrained(scaling, kept, kernel, classes.collect(), data.mean_target());
+        let classes: Vec<usize> = classes.collect();
+        let sizes = [("rows", kept.len()), ("labels", classes.len()), ("labels", classes.len().div_ceil(2))];
+        memory::check("the coefficients of every pair of labels", &sizes, size_of::<f32>())?;
+        let mut model = PtSvmModel::untrained(scaling, kept, kernel, classes, data.mean_target());
         let work = pairs(model.classes.len());
         let mut summary = Summary::at_once();
         for batch in chunks(work.len(), BATCH) {

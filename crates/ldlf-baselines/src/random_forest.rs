@@ -8,7 +8,7 @@
 //! `RandomForestRegressor`.
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings};
+use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, memory};
 
 use crate::columns::Codes;
 use crate::split_search::Table;
@@ -72,6 +72,9 @@ impl Learner for RandomForest {
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
+        // A tree has at least one node and one leaf.
+        let sizes = [("trees", self.parameters.trees), ("labels", data.labels())];
+        memory::check("the trees", &sizes, size_of::<f32>())?;
         let (model, summary) = self.grow(data, context);
         Ok(Fitted { model: Box::new(model), summary })
     }

@@ -85,7 +85,7 @@ pub(crate) fn fit_forest(
     context: &mut FitContext<'_>,
 ) -> (ForestModel, Summary) {
     let seed = context.seed.named("trees");
-    let mut model = ForestModel { trees: Vec::with_capacity(plan.trees), labels: data.labels() };
+    let mut model = ForestModel { trees: Vec::new(), labels: data.labels() };
     let mut stopped = StopReason::Finished;
     while model.trees.len() < plan.trees {
         let batch = model.trees.len()..(model.trees.len() + TREES_TOGETHER).min(plan.trees);

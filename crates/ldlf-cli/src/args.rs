@@ -163,6 +163,9 @@ pub struct Predict {
     /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
     pub write: Vec<Answer>,
+    /// In .csv and .tsv, put ' before names of labels that a spreadsheet would take for a formula
+    #[arg(long)]
+    pub safe_csv: bool,
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
@@ -226,7 +229,7 @@ pub struct Cv {
     #[arg(long, value_name = "[LEARNER.]NAME=VALUE")]
     pub set: Vec<String>,
     /// The number of folds
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 10, value_name = "N", conflicts_with = "split_column")]
     pub folds: usize,
     /// A file with the fold in which each row is tested: one number a line, from 0, no header
     #[arg(long, value_name = "FILE", conflicts_with = "folds")]
@@ -292,7 +295,7 @@ pub struct Sweep {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// The number of folds
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 10, value_name = "N", conflicts_with = "split_column")]
     pub folds: usize,
     /// A file with the fold in which each row is tested: one number a line, from 0, no header
     #[arg(long, value_name = "FILE", conflicts_with = "folds")]
@@ -300,7 +303,7 @@ pub struct Sweep {
     /// Keep finished folds in this file: a sweep that was stopped goes on from there
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
-    /// Write every measure of every combination as a CSV table
+    /// Write every measure of every combination as a table (.csv)
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Replace an existing output

@@ -23,7 +23,19 @@ use crate::printer::{Printer, STDOUT};
 /// The exit code of a run that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
+/// A file that reaches the size limit of the process (`ulimit -f`) is an error of the write, like a full disk; by default the
+/// signal would end the process before it can take its temporary file away.
+fn survive_file_size_limits() {
+    #[cfg(unix)]
+    {
+        let heard = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        // Where the signal cannot be heard the default remains: the process ends.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
+    }
+}
+
 fn main() -> ExitCode {
+    survive_file_size_limits();
     if std::env::args_os().len() == 1 {
         return finish(
             Printer::new(false).text(&Cli::command().render_help().to_string()).map(|()| Ending::Done),

@@ -12,7 +12,7 @@ use std::path::Path;
 use ldlf::{Error, Matrix, Result};
 
 pub use answers::Answers;
-pub use delimited::{as_io, delimited};
+pub use delimited::{Formulas, as_io, delimited};
 
 /// Some columns of a block of rows.
 pub enum Column<'a> {
@@ -68,10 +68,11 @@ impl Kind {
     pub fn writer<'w, W: Write + Seek + Send + 'w>(
         self,
         out: W,
+        formulas: Formulas,
     ) -> std::io::Result<Box<dyn TableWriter + 'w>> {
         Ok(match self {
-            Kind::Csv => delimited(out, b','),
-            Kind::Tsv => delimited(out, b'\t'),
+            Kind::Csv => delimited(out, b',', formulas),
+            Kind::Tsv => delimited(out, b'\t', formulas),
             #[cfg(feature = "parquet")]
             Kind::Parquet => parquet::parquet(out),
             Kind::Npz => npz::npz(out),

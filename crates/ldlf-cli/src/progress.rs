@@ -197,6 +197,10 @@ impl TrainingWatcher {
 }
 
 impl Observer for TrainingWatcher {
+    fn interrupted(&mut self) -> bool {
+        interrupted()
+    }
+
     fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
         let (iteration, total, loss) = match *event {
             FitEvent::Validation { kl, .. } => {

@@ -1,11 +1,12 @@
 //! Which rows are learnt from and which are tested on.
 
+use std::io::Read;
 use std::path::Path;
 
 use rand::RngExt;
 
 use crate::random::permutation;
-use crate::{Dataset, Error, Result, Seed};
+use crate::{Dataset, Error, Result, Seed, input, memory};
 
 /// Rows to learn from and rows to test on, numbers of rows from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +101,8 @@ pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
             folds - 1
         )));
     }
+    // Every fold names every row once.
+    memory::check("the folds", &[("folds", folds), ("rows", numbers.len())], size_of::<usize>())?;
     let fold = |fold| Fold::testing(&numbers.iter().map(|&number| number == fold).collect::<Vec<_>>());
     Ok((0..folds).map(fold).collect())
 }
@@ -108,7 +111,9 @@ pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
 ///
 /// Where the data has groups, a group that the file spreads over several folds is refused.
 pub fn from_file(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
-    let text = std::fs::read_to_string(path)
+    let mut text = String::new();
+    input::open_stream(path)?
+        .read_to_string(&mut text)
         .map_err(|e| Error::data(format!("{}: cannot be read: {e}", path.display())))?;
     let parse = |(line, text): (usize, &str)| {
         text.trim().parse::<usize>().map_err(|_| {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -15,7 +15,7 @@ use crate::evaluate::{FoldResult, Protocol};
 use crate::folds::Fold;
 use crate::learner::Summary;
 use crate::measures::Scores;
-use crate::{Dataset, Error, Features, FitEvent, Matrix, Prediction, Result, Settings};
+use crate::{Dataset, Error, Features, FitEvent, Matrix, Prediction, Result, Settings, input};
 
 /// All that decides the result of a fold. A fold is looked up by the whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -184,6 +184,8 @@ pub struct Journal {
 
 struct Inner {
     file: File,
+    /// Where the last whole line ends.
+    end: u64,
     folds: HashMap<String, FoldRecord>,
 }
 
@@ -192,17 +194,17 @@ impl Journal {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         let io = |e| Error::io(&path, e);
+        // Refuses a pipe or a device, which would be waited for, before it is opened.
+        let bytes = if path.metadata().is_ok() { input::read_file(&path)? } else { Vec::new() };
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io)?;
         let (lines, whole) = parse(&path, &bytes)?;
         let folds = lines.into_iter().map(|line| (line.key.text(), line.result)).collect();
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(io)?;
         }
         file.seek(SeekFrom::Start(whole as u64)).map_err(io)?;
-        Ok(Journal { path, inner: Mutex::new(Inner { file, folds }) })
+        Ok(Journal { path, inner: Mutex::new(Inner { file, end: whole as u64, folds }) })
     }
 
     /// How many finished folds there are.
@@ -227,9 +229,14 @@ impl Journal {
             serde_json::to_vec(&LineRef { key, result: &record }).expect("a finished fold is plain data");
         line.push(b'\n');
         let mut inner = self.lock();
-        let io = |e| Error::io(&self.path, e);
-        inner.file.write_all(&line).map_err(io)?;
-        inner.file.sync_data().map_err(io)?;
+        let written = inner.file.write_all(&line).and_then(|()| inner.file.sync_data());
+        if let Err(error) = written {
+            // Half a line must not stand before the next one.
+            let end = inner.end;
+            let _ = inner.file.set_len(end).and_then(|()| inner.file.seek(SeekFrom::Start(end)));
+            return Err(Error::io(&self.path, error));
+        }
+        inner.end += line.len() as u64;
         inner.folds.insert(key.text(), record);
         Ok(())
     }
@@ -242,7 +249,7 @@ impl Journal {
 /// The finished folds of a journal in the order in which they were finished; the file is only read.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<(JournalKey, FoldRecord)>> {
     let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = input::read_file(path)?;
     let (lines, _) = parse(path, &bytes)?;
     Ok(lines.into_iter().map(|line| (line.key, line.result)).collect())
 }

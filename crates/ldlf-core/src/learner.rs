@@ -73,6 +73,18 @@ impl Prediction {
         }
     }
 
+    /// Refuses numbers that are not finite: what the sizes of features or weights can bring a model to.
+    fn check_finite(&self) -> Result<()> {
+        let odd = match self {
+            Prediction::Distributions(m) => {
+                let all = m.as_slice().iter().position(|v| !v.is_finite());
+                all.map(|place| place / m.cols().max(1))
+            }
+            Prediction::Values(v) => v.iter().position(|v| !v.is_finite()),
+        };
+        odd.map_or(Ok(()), |row| Err(not_finite(&format!("row {} of these rows", row + 1))))
+    }
+
     /// The distributions, or a sentence that there are none.
     pub fn into_distributions(self) -> Result<Matrix<f32>> {
         match self {
@@ -80,6 +92,13 @@ impl Prediction {
             Prediction::Values(_) => Err(Error::usage("this model predicts values, not distributions")),
         }
     }
+}
+
+fn not_finite(row: &str) -> Error {
+    Error::data(format!(
+        "the prediction for {row} is not a finite number: its features are too far from those that the model was trained on, \
+         or the model file is damaged"
+    ))
 }
 
 /// Why a fit ended.
@@ -179,7 +198,9 @@ impl TrainedModel {
                 features.cols()
             )));
         }
-        self.model.predict(features, threads)
+        let prediction = self.model.predict(features, threads)?;
+        prediction.check_finite()?;
+        Ok(prediction)
     }
 
     /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
@@ -226,7 +247,12 @@ impl RowPredictor for CheckedRows<'_> {
                 self.features
             )));
         }
-        self.inner.predict(row)
+        let distribution = self.inner.predict(row)?;
+        if distribution.iter().all(|share| share.is_finite()) {
+            Ok(distribution)
+        } else {
+            Err(not_finite("this row"))
+        }
     }
 }
 
@@ -294,6 +320,11 @@ pub trait InProgress {
 pub trait Observer {
     /// Told of every event; `Break` ends the fit, which then keeps the best model so far.
     fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason>;
+
+    /// Asked where there is nothing to report yet, such as within a search for parameters: `true` ends the fit without a model.
+    fn interrupted(&mut self) -> bool {
+        false
+    }
 }
 
 /// Watches nothing.
@@ -346,6 +377,11 @@ impl<'a> FitContext<'a> {
             return ControlFlow::Break(StopReason::TimeLimit);
         }
         verdict
+    }
+
+    /// Ends a fit that was interrupted before there is a model to keep. A learner calls this between the steps of a search.
+    pub fn go_on(&mut self) -> Result<()> {
+        if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Refuses a checkpoint on behalf of a learner that cannot go on from one.

@@ -5,13 +5,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::learner::{Summary, TrainedModel};
-use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value};
+pub use crate::output::{Overwrite, check_output, write_atomically};
+use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value, memory};
 
 /// The format this version writes. Every released version stays readable.
 pub const FORMAT_VERSION: u32 = 1;
@@ -221,12 +222,15 @@ impl Parts {
             _ => wrong(format!("cannot be opened: {e}")),
         };
         let meta = std::fs::metadata(path).map_err(open)?;
-        if !meta.is_file() {
-            return Err(wrong("is not a file; name a model file".into()));
+        if let Some(other) = crate::input::what_else(path) {
+            return Err(wrong(format!("is {other}; name a model file")));
         }
         if meta.len() > LARGEST_FILE {
             return Err(wrong(format!("holds {} bytes, too many for a model file", meta.len())));
         }
+        // The bytes, and the arrays made of them. A file may well be longer than the memory: it need not even be stored.
+        let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
+        memory::check("its bytes and arrays", &[("bytes", size)], 2).map_err(|e| wrong(e.to_string()))?;
         let bytes = std::fs::read(path).map_err(open)?;
         Parts::from_bytes(&bytes).map_err(|e| wrong(e.to_string()))
     }
@@ -234,89 +238,6 @@ impl Parts {
 
 fn decode<const N: usize, T>(bytes: &[u8], one: impl Fn([u8; N]) -> T) -> Vec<T> {
     bytes.chunks_exact(N).map(|chunk| one(chunk.try_into().expect("chunks_exact gives N bytes"))).collect()
-}
-
-/// Whether an existing output may be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overwrite {
-    /// It may (`--force`).
-    Yes,
-    /// It stays, and the call is refused.
-    No,
-}
-
-/// Refuses an output that exists unless it may be replaced, that is no regular file, or whose folder cannot be written to; for a
-/// check before the work starts.
-pub fn check_output(path: &Path, overwrite: Overwrite) -> Result<()> {
-    if overwrite == Overwrite::No && path.symlink_metadata().is_ok() {
-        return Err(Error::usage(format!("{} exists; choose another name or add --force", path.display())));
-    }
-    temporary_beside(&destination(path)?).map(drop)
-}
-
-/// Where an output goes: behind a symbolic link, so that the link stays. Devices, pipes and folders are refused: they must not be
-/// replaced by a file.
-fn destination(path: &Path) -> Result<PathBuf> {
-    match path.metadata() {
-        Ok(found) if found.is_file() => std::fs::canonicalize(path).map_err(|e| Error::io(path, e)),
-        Ok(found) if found.is_dir() => {
-            Err(Error::usage(format!("{} is a folder; name a file", path.display())))
-        }
-        Ok(_) => Err(Error::usage(format!("{} is not a regular file; name another output", path.display()))),
-        Err(_) => Ok(path.to_path_buf()),
-    }
-}
-
-/// An empty temporary file in the folder of an output, with the permissions of any new file.
-fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return Err(Error::usage(format!("the folder {} does not exist; make it first", folder.display())));
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".ldlf-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    // The library's own message would name the temporary file.
-    builder
-        .tempfile_in(folder)
-        .map_err(|e| Error::io(folder, e.raw_os_error().map_or(e, std::io::Error::from_raw_os_error)))
-}
-
-/// Writes a file whole or not at all: to a temporary file beside it, synced, then renamed.
-pub fn write_atomically(
-    path: &Path,
-    overwrite: Overwrite,
-    write: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
-) -> Result<()> {
-    if overwrite == Overwrite::No && path.symlink_metadata().is_ok() {
-        return Err(Error::usage(format!("{} exists; choose another name or add --force", path.display())));
-    }
-    let target = destination(path)?;
-    let mut temporary = temporary_beside(&target)?;
-    let io = |e| Error::io(path, e);
-    {
-        let mut out = std::io::BufWriter::new(temporary.as_file_mut());
-        write(&mut out).and_then(|()| out.flush()).map_err(io)?;
-    }
-    temporary.as_file().sync_all().map_err(io)?;
-    if let Ok(existing) = target.metadata() {
-        temporary.as_file().set_permissions(existing.permissions()).map_err(io)?;
-    }
-    let folder = temporary.path().parent().map(Path::to_path_buf);
-    let renamed = match overwrite {
-        Overwrite::Yes => temporary.persist(&target).map(drop),
-        Overwrite::No => temporary.persist_noclobber(&target).map(drop),
-    };
-    renamed.map_err(|e| io(e.error))?;
-    // Makes the rename itself durable; a file system that cannot sync a folder is no reason to fail.
-    if let Some(Ok(folder)) = folder.map(std::fs::File::open) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
 }
 
 /// The part of the document that every model has.
@@ -449,31 +370,6 @@ mod tests {
         Parts::new().write(&path, Overwrite::Yes).unwrap();
         assert_eq!(Parts::read(&path).unwrap(), Parts::new());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
-    }
-
-    #[test]
-    fn a_failed_write_leaves_no_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model");
-        let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
-        assert!(write_atomically(&path, Overwrite::No, |_| Err(full())).is_err());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn devices_pipes_and_folders_are_never_replaced_and_links_stay() {
-        let folder = tempfile::tempdir().unwrap();
-        for place in [Path::new("/dev/null"), folder.path()] {
-            let refused = Parts::new().write(place, Overwrite::Yes).unwrap_err();
-            assert_eq!(refused.exit_code(), 2, "{refused}");
-        }
-        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
-        Parts::new().write(&target, Overwrite::No).unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        sample().write(&link, Overwrite::Yes).unwrap();
-        assert!(link.symlink_metadata().unwrap().is_symlink());
-        assert_eq!(Parts::read(&target).unwrap(), sample());
     }
 
     #[test]

@@ -29,6 +29,12 @@ pub fn level() -> Level {
     })
 }
 
+/// Whether less than the processor has was asked for, down to [`Level::Portable`]: then nothing else may choose a higher level
+/// by itself, and `product` does without the `gemm` crate.
+pub fn is_forced_portable() -> bool {
+    level() == Level::Portable && best() > Level::Portable
+}
+
 #[cfg(target_arch = "x86_64")]
 fn best() -> Level {
     if pulp::x86::V4::try_new().is_some() {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::SIMPLEX_TOLERANCE;
+use crate::memory::Growth;
 use crate::{Error, Matrix, Result};
 
 /// How one ordered label spreads over the labels beside it. Widths are in units of the label values.
@@ -147,13 +148,22 @@ pub struct TargetRows {
     rows: usize,
     normalised: usize,
     sums: (f64, f64),
+    growth: Growth,
 }
 
 impl TargetRows {
     /// Ready for rows of `labels` numbers; `strict` refuses rows that need normalising.
     pub fn new(labels: usize, strict: bool) -> Self {
         let sums = (f64::INFINITY, f64::NEG_INFINITY);
-        TargetRows { labels, strict, data: Vec::new(), rows: 0, normalised: 0, sums }
+        TargetRows {
+            labels,
+            strict,
+            data: Vec::new(),
+            rows: 0,
+            normalised: 0,
+            sums,
+            growth: Growth::default(),
+        }
     }
 
     /// Adds a row. `place(Some(label))` names a cell in an error, `place(None)` the row.
@@ -195,7 +205,8 @@ impl TargetRows {
         self.sums = (self.sums.0.min(sum), self.sums.1.max(sum));
         self.data.extend(row.iter().map(|v| (v / divisor) as f32));
         self.rows += 1;
-        Ok(())
+        let held = self.growth.reached(size_of_val(&self.data[..]));
+        held.map_err(|reason| Error::data(format!("{}: {reason}", place(None))))
     }
 
     /// The distributions, and one notice when some rows were normalised.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ldlf_core::read::{Format, Loaded, ReadOptions, read, read_fold_file, stream};
+use ldlf_core::read::{Format, Loaded, ReadOptions, read, stream};
 use ldlf_core::targets::Spread;
 use ldlf_core::{Features, Schema};
 use proptest::prelude::*;
@@ -394,21 +394,6 @@ fn a_pipe_is_streamed_as_it_comes_and_refused_where_a_file_is_needed() {
     let error = stream(&path, Some(Format::Npz), &Schema::default(), 1).err().unwrap();
     assert!(error.to_string().ends_with("pipe: npz files are not read from a pipe; save it to a file first"));
     let _ = writer.join();
-}
-
-#[test]
-fn a_fold_file_holds_one_integer_for_each_row() {
-    let (_folder, path) = file("folds.txt", "0\n1\n1\n");
-    assert_eq!(read_fold_file(&path, 3).unwrap(), [0, 1, 1]);
-    let message = |rows| read_fold_file(&path, rows).unwrap_err().to_string();
-    assert!(message(4).ends_with("folds.txt: 3 lines for 4 rows of data"));
-    assert!(message(2).ends_with("folds.txt: more than the 2 lines that the data has rows"));
-    for bad in ["-1", "x", "1.5", "", "99999999999"] {
-        let (_folder, path) = file("folds.txt", format!("0\n{bad}\n"));
-        let error = read_fold_file(&path, 2).unwrap_err().to_string();
-        let expected = format!("folds.txt line 2: {bad:?} is not a fold number (one integer a line, from 0)");
-        assert!(error.ends_with(&expected), "{error}");
-    }
 }
 
 proptest! {

@@ -345,10 +345,9 @@ impl<'a> Training<'a> {
             &leaves,
         );
         if checkpoint.has("best_weights") {
-            self.best = Some((
-                checkpoint.f32s("best_weights", &map_shape)?,
-                checkpoint.f32s("best_leaves", &leaf_shape)?,
-            ));
+            let leaves = checkpoint.f32s("best_leaves", &leaf_shape)?;
+            crate::leaves::check_on_simplex(&leaves, self.data.labels())?;
+            self.best = Some((checkpoint.f32s("best_weights", &map_shape)?, leaves));
         }
         self.progress = kept.progress;
         self.progress.patience.allowed = self.parameters.patience;

@@ -83,33 +83,7 @@ pub fn draw_units(shape: &ForestShape, seed: Seed) -> Vec<u32> {
     units
 }
 
-/// Refuses sizes whose memory the machine does not have, with the arithmetic.
-pub fn check_memory(what: &str, factors: &[(&str, usize)], bytes_each: usize) -> Result<()> {
-    let bytes = factors.iter().try_fold(bytes_each, |product, (_, factor)| product.checked_mul(*factor));
-    let available = available_memory();
-    if bytes.is_some_and(|bytes| bytes <= available) {
-        return Ok(());
-    }
-    let arithmetic: Vec<String> = factors.iter().map(|(name, factor)| format!("{factor} {name}")).collect();
-    let gigabytes =
-        factors.iter().fold(bytes_each as f64 / 1e9, |product, (_, factor)| product * *factor as f64);
-    Err(Error::usage(format!(
-        "{what} would take {} x {bytes_each} bytes = {gigabytes:.1} GB, but {:.1} GB are available; choose smaller sizes",
-        arithmetic.join(" x "),
-        available as f64 / 1e9
-    )))
-}
-
-/// The memory that may be allocated now: what Linux calls available; elsewhere a fixed 64 GiB.
-fn available_memory() -> usize {
-    std::fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| {
-            let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-            line.split_whitespace().nth(1)?.parse::<usize>().ok()
-        })
-        .map_or(64 << 30, |kib| kib.saturating_mul(1024))
-}
+pub use ldlf_core::memory::check as check_memory;
 
 #[cfg(test)]
 mod tests {
@@ -151,18 +125,5 @@ mod tests {
     fn with_a_unit_for_each_split_every_split_has_its_own() {
         let shape = ForestShape { trees: 3, depth: 3, units: 9, labels: 2 };
         assert_eq!(draw_units(&shape, Seed::new(5)), (0..9).collect::<Vec<u32>>());
-    }
-
-    #[test]
-    fn impossible_sizes_are_refused_with_the_arithmetic() {
-        let error =
-            check_memory("the leaves", &[("trees", 1_000_000), ("leaves", 1 << 29), ("labels", 5)], 4)
-                .unwrap_err();
-        assert!(
-            error.to_string().contains("1000000 trees x 536870912 leaves x 5 labels x 4 bytes"),
-            "{error}"
-        );
-        assert!(check_memory("x", &[("a", usize::MAX), ("b", 3)], 8).is_err(), "overflow is no way in");
-        check_memory("small", &[("a", 10)], 4).unwrap();
     }
 }

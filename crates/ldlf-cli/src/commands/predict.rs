@@ -11,7 +11,7 @@ use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 use super::Ending;
 use crate::args::Predict;
 use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
-use crate::prediction_table::{Answers, Kind, TableWriter, delimited};
+use crate::prediction_table::{Answers, Formulas, Kind, TableWriter, delimited};
 use crate::printer::{Printer, STDOUT, counted};
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
 
@@ -24,6 +24,13 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     let overwrite = check_destination(&args.out, args.force)?;
     check_apart(&args.out, &[&args.model, &args.data])?;
     let kind = if is_standard(&args.out) { Kind::Csv } else { Kind::of(&args.out)? };
+    let formulas = if args.safe_csv { Formulas::Disarmed } else { Formulas::Kept };
+    if args.safe_csv && !matches!(kind, Kind::Csv | Kind::Tsv) {
+        return Err(Error::usage(format!(
+            "{}: --safe-csv is for .csv and .tsv; leave it out",
+            args.out.display()
+        )));
+    }
     let model = load_model(&args.model)?;
     let answers = Answers::new(&args.write, &model.schema)?;
     let mut schema = model.schema.clone();
@@ -38,7 +45,7 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
 
     let count = if is_standard(&args.out) {
         let mut out = BufWriter::new(std::io::stdout().lock());
-        let count = pump.run(delimited(&mut out, b','), Path::new(STDOUT))?;
+        let count = pump.run(delimited(&mut out, b',', formulas), Path::new(STDOUT))?;
         out.flush().map_err(|e| Error::io(STDOUT, e))?;
         count
     } else {
@@ -46,8 +53,8 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
         listen_for_ctrl_c();
         let mut outcome = Ok(0);
         let written = write_atomically(&args.out, overwrite, |file| {
-            outcome =
-                kind.writer(file).map_err(|e| Error::io(&args.out, e)).and_then(|w| pump.run(w, &args.out));
+            let writer = kind.writer(file, formulas).map_err(|e| Error::io(&args.out, e));
+            outcome = writer.and_then(|writer| pump.run(writer, &args.out));
             // What went wrong is in `outcome`; this only keeps the file from being renamed.
             if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
         });

@@ -24,6 +24,12 @@ pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
         Some(path) if is_standard(path) => {
             return Err(Error::usage("--out names a file; the table on standard output needs no --out"));
         }
+        Some(path) if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) => {
+            return Err(Error::usage(format!(
+                "{}: a sweep is written as .csv; choose that ending",
+                path.display()
+            )));
+        }
         Some(path) => check_destination(path, args.force)?,
         None => Overwrite::No,
     };

@@ -13,14 +13,30 @@ pub fn as_io(error: csv::Error) -> std::io::Error {
     }
 }
 
+/// What becomes of text that a spreadsheet would take for a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formulas {
+    /// It stays as it is: the table reads back to the same names.
+    Kept,
+    /// It gets an apostrophe before it, which makes it text (`--safe-csv`).
+    Disarmed,
+}
+
 /// A writer of values separated by `delimiter`.
-pub fn delimited<'w>(out: impl Write + 'w, delimiter: u8) -> Box<dyn TableWriter + 'w> {
+pub fn delimited<'w>(out: impl Write + 'w, delimiter: u8, formulas: Formulas) -> Box<dyn TableWriter + 'w> {
     let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-    Box::new(Delimited { writer, has_heads: false, cell: String::new() })
+    Box::new(Delimited { writer, formulas, has_heads: false, cell: String::new() })
+}
+
+/// Whether a spreadsheet may take a cell for a formula: by its first character, blanks aside, as the OWASP lists them.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['\t', '\r', '\n'])
+        || text.trim_start().starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
 }
 
 struct Delimited<W: Write> {
     writer: csv::Writer<W>,
+    formulas: Formulas,
     has_heads: bool,
     /// Reused from cell to cell.
     cell: String,
@@ -35,13 +51,21 @@ impl<W: Write> Delimited<W> {
         self.writer.write_field(whole)
     }
 
+    /// Writes a name.
+    fn text(&mut self, text: &str) -> csv::Result<()> {
+        if self.formulas == Formulas::Disarmed && is_formula(text) {
+            return self.writer.write_field(format!("'{text}"));
+        }
+        self.writer.write_field(text)
+    }
+
     fn heads(&mut self, columns: &[Column<'_>]) -> csv::Result<()> {
         for column in columns {
             match column {
                 Column::Distribution(names, _) => {
-                    names.iter().try_for_each(|name| self.writer.write_field(name))?;
+                    names.iter().try_for_each(|name| self.text(name))?;
                 }
-                Column::Numbers(name, _) | Column::Labels(name, ..) => self.writer.write_field(name)?,
+                Column::Numbers(name, _) | Column::Labels(name, ..) => self.text(name)?,
             }
         }
         self.writer.write_record(None::<&[u8]>)
@@ -60,7 +84,7 @@ impl<W: Write> Delimited<W> {
                         rows.row(row).iter().try_for_each(|&p| self.number(p))?
                     }
                     Column::Numbers(_, numbers) => self.number(numbers[row])?,
-                    Column::Labels(_, names, labels) => self.writer.write_field(&names[labels[row]])?,
+                    Column::Labels(_, names, labels) => self.text(&names[labels[row]])?,
                 }
             }
             self.writer.write_record(None::<&[u8]>)?;

@@ -386,3 +386,25 @@ error: first-look exists; choose another name or add --force
 "#]]
     );
 }
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let folder = Folder::with_votes();
+    for (call, words) in [
+        (
+            "sweep votes.csv --labels votes_* --over trees=1 --out s.parquet",
+            "s.parquet: a sweep is written as .csv; choose that ending",
+        ),
+        ("cv votes.csv --labels votes_* --split-column part --folds 5", "cannot be used with '--folds <N>'"),
+        (
+            "sweep votes.csv --labels votes_* --over trees=1 --split-column part --folds 5",
+            "cannot be used with",
+        ),
+        ("reproduce complexity --sets Movie", "complexity measures the forest on made-up rows of its own"),
+        ("reproduce complexity --labels votes_*", "leave out the options about data and learners"),
+    ] {
+        let said = folder.call(call);
+        assert!(said.starts_with("exit 2\n") && said.contains(words), "ldlf {call}\n{said}");
+    }
+    assert_eq!(folder.files(), ["votes.csv"]);
+}

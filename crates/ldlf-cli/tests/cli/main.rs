@@ -6,9 +6,14 @@
 mod call;
 mod compare;
 mod data;
+mod full_disk;
+mod hostile;
 mod interrupt;
+mod killed;
 mod lists;
+mod no_network;
 mod predict;
 mod report;
 mod reproduce;
+mod same_answer;
 mod train;

@@ -6,7 +6,7 @@ use crate::call::Folder;
 
 /// A forest that is trained in no time.
 const SMALL: &str = "--set trees=3 --set depth=4 --set iterations=50 --set epochs=none --set leaf_every=10 \
-                     --set batch_size=16";
+                     --set batch_size=16 --set early_stopping=true";
 
 #[test]
 fn a_training_says_what_came_out() {

@@ -104,6 +104,13 @@ struct FoldObserver<'a> {
 }
 
 impl crate::Observer for FoldObserver<'_> {
+    fn interrupted(&mut self) -> bool {
+        if self.watcher.interrupted() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.stop.load(Ordering::Relaxed)
+    }
+
     fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
         if let (FitEvent::Iteration { iteration, .. }, Some(along)) = (event, &mut self.along_the_way)
             && iteration % RELEASED_STEP == 0

@@ -172,7 +172,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
 
     while table.next_row()? {
         table.features_into(&roles.features, &mut row)?;
-        features.push(&row);
+        features.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", table.file)))?;
         if !roles.labels.is_empty() {
             label_row.clear();
             for &column in &roles.labels {
@@ -243,7 +243,7 @@ impl RowStream for TextStream {
         let mut row = Vec::new();
         while self.waiting && block.rows() < rows.max(1) {
             self.table.features_into(&self.columns, &mut row)?;
-            block.push(&row);
+            block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.table.file)))?;
             self.waiting = self.table.next_row()?;
         }
         Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))

@@ -4,6 +4,7 @@
 //! entries differ from zero, and dense `f32` from there on; a quarter is about where the two take as much time
 //! and memory. What a file stores sparse stays sparse.
 
+use crate::memory::{self, Growth};
 use crate::{Csr, Error, Features, Matrix, Result};
 
 /// Whether `stored` entries out of `all` are few enough to be kept sparse.
@@ -34,6 +35,9 @@ pub(super) fn check_columns(cols: usize) -> Result<()> {
     }
 }
 
+/// Bytes of a stored entry: its column (or row) and its value.
+const ENTRY: usize = size_of::<u32>() + size_of::<f32>();
+
 /// Gathers features row by row. The rule is applied each time the number of rows has doubled, and at the end.
 pub(super) struct RowGatherer {
     cols: usize,
@@ -41,6 +45,7 @@ pub(super) struct RowGatherer {
     stored: usize,
     next_check: usize,
     form: Features,
+    growth: Growth,
 }
 
 impl RowGatherer {
@@ -51,10 +56,12 @@ impl RowGatherer {
             stored: 0,
             next_check: 256,
             form: Features::Sparse(Csr::with_columns(cols)),
+            growth: Growth::default(),
         }
     }
 
-    pub fn push(&mut self, row: &[f32]) {
+    /// Adds a row, or says why the memory does not allow it.
+    pub fn push(&mut self, row: &[f32]) -> std::result::Result<(), String> {
         debug_assert_eq!(row.len(), self.cols);
         let entries = || row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(c, v)| (c as u32, *v));
         self.rows += 1;
@@ -71,6 +78,10 @@ impl RowGatherer {
             self.next_check *= 2;
             self.settle();
         }
+        self.growth.reached(match &self.form {
+            Features::Sparse(csr) => csr.stored() * ENTRY + csr.rows() * size_of::<usize>(),
+            Features::Dense(dense) => size_of_val(dense.as_slice()),
+        })
     }
 
     pub fn rows(&self) -> usize {
@@ -144,6 +155,7 @@ pub(super) struct ColumnGatherer {
     row: usize,
     column: usize,
     form: Columns,
+    growth: Growth,
 }
 
 /// Entries by column.
@@ -169,7 +181,7 @@ impl ColumnGatherer {
             return Err(Error::data(format!("a {rows} x {cols} matrix is too large")));
         }
         let form = Columns::Compressed(CompressedColumns::default());
-        Ok(ColumnGatherer { rows, cols, row: 0, column: 0, form })
+        Ok(ColumnGatherer { rows, cols, row: 0, column: 0, form, growth: Growth::default() })
     }
 
     /// Takes the next value down the column; on a fault, gives row, column and reason.
@@ -180,7 +192,14 @@ impl ColumnGatherer {
                 Columns::Compressed(columns) => {
                     columns.rows.push(self.row as u32);
                     columns.values.push(single);
-                    if !is_sparse(columns.values.len(), self.rows * self.cols) {
+                    let bytes = columns.values.len() * ENTRY;
+                    let settled = !is_sparse(columns.values.len(), self.rows * self.cols);
+                    let fault = |reason| (self.row, self.column, reason);
+                    self.growth.reached(bytes).map_err(fault)?;
+                    if settled {
+                        let sizes = [("rows", self.rows), ("columns", self.cols)];
+                        memory::check("the matrix", &sizes, size_of::<f32>())
+                            .map_err(|e| fault(e.to_string()))?;
                         self.form = Columns::Dense(self.dense_so_far());
                     }
                 }
@@ -191,6 +210,8 @@ impl ColumnGatherer {
         if self.row == self.rows {
             if let Columns::Compressed(columns) = &mut self.form {
                 columns.ends.push(columns.rows.len());
+                let bytes = columns.ends.len() * size_of::<usize>();
+                self.growth.reached(bytes).map_err(|reason| (self.row, self.column, reason))?;
             }
             (self.row, self.column) = (0, self.column + 1);
         }
@@ -224,6 +245,7 @@ impl ColumnGatherer {
 impl CompressedColumns {
     /// The same matrix by rows, in two passes: count each row's entries, then place them column by column.
     pub fn into_rows(self, rows: usize, cols: usize) -> Result<Csr> {
+        memory::check("the offsets of the rows", &[("rows", rows)], 2 * size_of::<usize>())?;
         let mut next = vec![0usize; rows + 1];
         for &row in &self.rows {
             let row = row as usize;

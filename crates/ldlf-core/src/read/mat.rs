@@ -16,6 +16,7 @@ use super::gather::{ColumnGatherer, CompressedColumns, check_columns, single_pre
 use super::numbers::{Numbers, Storage, drain};
 use super::roles::{listed, shown};
 use super::{InMemory, Loaded, ReadOptions, RowStream, Source, missing_name, read_error, refuse_ignore};
+use crate::memory::Growth;
 use crate::targets::TargetRows;
 use crate::{Error, Features, Matrix, Result};
 
@@ -304,9 +305,11 @@ impl<R: Read> Bytes<'_, R> {
 
     fn numbers_of(&mut self, tag: &Tag) -> Result<Vec<f64>> {
         let mut all = Vec::new();
+        let mut growth = Growth::default();
+        let file = self.file;
         self.each_number(tag, |_, value| {
             all.push(value);
-            Ok(())
+            growth.reached(size_of_val(&all[..])).map_err(|reason| Error::data(format!("{file}: {reason}")))
         })?;
         Ok(all)
     }
@@ -402,9 +405,12 @@ impl<R: Read> Bytes<'_, R> {
         let file = self.file;
         let mut columns = CompressedColumns::default();
         let tag = self.tag()?;
+        let mut growth = Growth::default();
         self.each_number(&tag, |_, row| {
             columns.rows.push(row as u32);
-            Ok(())
+            growth
+                .reached(2 * size_of_val(&columns.rows[..]))
+                .map_err(|reason| Error::data(format!("{file}: {reason}")))
         })?;
         let tag = self.tag()?;
         let mut starts = self.numbers_of(&tag)?.into_iter().map(|start| start as usize);

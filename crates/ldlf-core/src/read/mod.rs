@@ -16,12 +16,12 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::str::FromStr;
 
 use crate::targets::Spread;
-use crate::{Dataset, Error, Features, Result, Schema};
+use crate::{Dataset, Error, Features, Result, Schema, input};
 
 mod assemble;
 pub mod csv;
@@ -65,6 +65,11 @@ impl Format {
     /// ```
     pub fn from_path(path: &Path) -> Option<Self> {
         path.extension()?.to_str()?.parse().ok()
+    }
+
+    /// Whether the table of contents stands at the end, so that a pipe will not do.
+    fn is_read_from_its_end(self) -> bool {
+        matches!(self, Format::Npz | Format::Parquet)
     }
 }
 
@@ -187,31 +192,6 @@ pub fn stream(
     }
 }
 
-/// Reads the test fold of each row: one integer a line from 0, no header, as many lines as `rows`.
-pub fn read_fold_file(path: &Path, rows: usize) -> Result<Vec<usize>> {
-    let source = Source::open(path, Some(Format::Csv))?;
-    let file = source.file.clone();
-    let mut folds = Vec::new();
-    for (line, text) in BufReader::new(source.into_reader()).lines().enumerate() {
-        let text = text.map_err(|e| read_error(&file, e))?;
-        let fold = text.trim().parse().ok().filter(|&fold| fold < rows.max(1)).ok_or_else(|| {
-            Error::data(format!(
-                "{file} line {}: {:?} is not a fold number (one integer a line, from 0)",
-                line + 1,
-                text.trim()
-            ))
-        })?;
-        folds.push(fold);
-        if folds.len() > rows {
-            return Err(Error::data(format!("{file}: more than the {rows} lines that the data has rows")));
-        }
-    }
-    if folds.len() < rows {
-        return Err(Error::data(format!("{file}: {} lines for {rows} rows of data", folds.len())));
-    }
-    Ok(folds)
-}
-
 #[cfg(not(feature = "parquet"))]
 fn without_parquet(source: &Source) -> Error {
     Error::usage(format!("{}: this build reads no Parquet (feature `parquet`)", source.file))
@@ -243,16 +223,15 @@ impl Source {
             return Ok(Source { file: "stdin".into(), stem: "stdin".into(), format, handle: None });
         }
         let file = roles::shown(&path.display().to_string());
-        let handle = File::open(path).map_err(|e| match e.kind() {
-            ErrorKind::NotFound => Error::data(format!("{file}: no such file")),
-            _ => Error::io(path, e),
-        })?;
-        if handle.metadata().map_err(|e| Error::io(path, e))?.is_dir() {
-            return Err(Error::data(format!("{file}: is a folder where a data file is expected")));
+        let format = format.or_else(|| Format::from_path(path));
+        // A pipe that will not do is not waited for.
+        if let Some(format) = format.filter(|format| format.is_read_from_its_end())
+            && path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+        {
+            return Err(no_pipe(&file, format));
         }
-        let format = format
-            .or_else(|| Format::from_path(path))
-            .ok_or_else(|| Error::usage(format!("{file}: {}", unknown_extension(path))))?;
+        let handle = input::open_stream(path)?;
+        let format = format.ok_or_else(|| Error::usage(format!("{file}: {}", unknown_extension(path))))?;
         let stem = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
         Ok(Source { file, stem, format, handle: Some(handle) })
     }
@@ -272,12 +251,13 @@ impl Source {
                 Err(Error::data(format!("{}: the file is empty", self.file)))
             }
             Some(handle) if handle.metadata().is_ok_and(|m| m.is_file()) => Ok(handle),
-            _ => Err(Error::usage(format!(
-                "{}: {} files are not read from a pipe; save it to a file first",
-                self.file, self.format
-            ))),
+            _ => Err(no_pipe(&self.file, self.format)),
         }
     }
+}
+
+fn no_pipe(file: &str, format: Format) -> Error {
+    Error::usage(format!("{file}: {format} files are not read from a pipe; save it to a file first"))
 }
 
 /// What to do about a file whose extension is that of no format.
@@ -306,7 +286,9 @@ fn missing_name(file: &str, kind: &str, name: &str, held: &[String]) -> Error {
 
 /// A failed read: damage of the data, or the system's refusal.
 fn read_error(file: &str, error: std::io::Error) -> Error {
-    if numbers::is_damage(&error) {
+    if error.kind() == ErrorKind::OutOfMemory {
+        Error::data(format!("{file}: {error}"))
+    } else if numbers::is_damage(&error) {
         Error::data(format!("{file}: the file is damaged or cut short ({error})"))
     } else {
         Error::io(file, error)

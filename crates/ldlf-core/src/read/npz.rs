@@ -21,6 +21,7 @@ use super::{
     InMemory, Loaded, ReadOptions, RowStream, Source, check_feature_count, missing_name, read_error,
     refuse_ignore,
 };
+use crate::memory::Growth;
 use crate::targets::normalise_rows;
 use crate::{Csr, Error, Features, Matrix, Result};
 
@@ -95,7 +96,7 @@ impl RowStream for ArrayRows {
         let end = self.given.saturating_add(rows.max(1)).min(self.rows);
         while self.given < end {
             let row = next_row(&self.file, &mut self.numbers, self.given, self.cols)?;
-            block.push(&row);
+            block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.file)))?;
             self.given += 1;
         }
         if self.given == self.rows {
@@ -112,7 +113,11 @@ impl RowStream for ArrayRows {
 /// The next `cols` numbers as features.
 fn next_row<R: Read>(file: &str, numbers: &mut Numbers<R>, row: usize, cols: usize) -> Result<Vec<f32>> {
     let mut out = Vec::new();
+    let mut growth = Growth::default();
     while out.len() < cols {
+        growth
+            .reached(size_of_val(&out[..]))
+            .map_err(|reason| Error::data(format!("{file} row {}: {reason}", row + 1)))?;
         let piece = numbers.piece_of(cols - out.len()).map_err(|e| read_error(file, e))?;
         for &value in piece.unwrap_or_default() {
             out.push(single_precision(value).map_err(|reason| feature_fault(file, row, out.len(), &reason))?);
@@ -254,7 +259,8 @@ impl Archive {
             if !header.fortran {
                 let mut gatherer = RowGatherer::new(cols);
                 for row in 0..rows {
-                    gatherer.push(&next_row(file, numbers, row, cols)?);
+                    let row = next_row(file, numbers, row, cols)?;
+                    gatherer.push(&row).map_err(|reason| Error::data(format!("{file}: {reason}")))?;
                 }
                 return Ok(gatherer.finish());
             }

@@ -4,6 +4,8 @@ use std::io::{ErrorKind, Read};
 
 use flate2::Crc;
 
+use crate::memory::Growth;
+
 /// The type in which one number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
@@ -73,8 +75,10 @@ impl<R: Read> Numbers<R> {
     /// All numbers that are left.
     pub fn rest(&mut self) -> std::io::Result<Vec<f64>> {
         let mut all = Vec::new();
+        let mut growth = Growth::default();
         while let Some(piece) = self.piece()? {
             all.extend_from_slice(piece);
+            growth.reached(size_of_val(&all[..])).map_err(out_of_memory)?;
         }
         Ok(all)
     }
@@ -132,6 +136,11 @@ impl<R: Read> Read for Checked<R> {
         }
         Ok(read)
     }
+}
+
+/// The error of a reader for which there is no more room.
+pub(super) fn out_of_memory(reason: String) -> std::io::Error {
+    std::io::Error::new(ErrorKind::OutOfMemory, reason)
 }
 
 /// Reads and forgets everything that is left.

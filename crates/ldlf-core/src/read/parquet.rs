@@ -3,11 +3,13 @@
 //! Read by record batch, only the columns that have a role. A null is a missing value. Errors name row and column.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use ::parquet::basic::Compression;
 use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -38,10 +40,22 @@ struct ColumnTable {
 impl ColumnTable {
     fn open(source: Source) -> Result<Self> {
         let file = source.file.clone();
-        let builder = ParquetRecordBatchReaderBuilder::try_new(source.into_seekable()?)
+        let handle = source.into_seekable()?;
+        let builder = guarded(&file, || ParquetRecordBatchReaderBuilder::try_new(handle))?
             .map_err(|e| unreadable(&file, &e))?;
-        let mut chunks = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
-        if chunks.any(|chunk| chunk.compression() == Compression::LZO) {
+        let chunks = || builder.metadata().row_groups().iter().flat_map(|group| group.columns());
+        // The library takes these for granted, and would panic.
+        let odd = |chunk: &ColumnChunkMetaData| {
+            chunk.data_page_offset() < 0
+                || chunk.dictionary_page_offset().is_some_and(|offset| offset < 0)
+                || chunk.compressed_size() < 0
+        };
+        if chunks().any(odd) {
+            return Err(Error::data(format!(
+                "{file}: not a usable Parquet file (a column before its start)"
+            )));
+        }
+        if chunks().any(|chunk| chunk.compression() == Compression::LZO) {
             return Err(Error::data(format!(
                 "{file}: compressed by LZO, which is not read; save it with the compression zstd"
             )));
@@ -56,8 +70,8 @@ impl ColumnTable {
     /// The batches of the given columns, which come in the order of the header.
     fn batches(self, columns: &[usize], purpose: Purpose) -> Result<Batches> {
         let mask = ProjectionMask::roots(self.builder.parquet_schema(), columns.iter().copied());
-        let reader = self.builder.with_projection(mask).with_batch_size(BATCH).build();
-        let reader = reader.map_err(|e| unreadable(&self.file, &e))?;
+        let builder = self.builder.with_projection(mask).with_batch_size(BATCH);
+        let reader = guarded(&self.file, || builder.build())?.map_err(|e| unreadable(&self.file, &e))?;
         let mut order = columns.to_vec();
         order.sort_unstable();
         order.dedup();
@@ -79,7 +93,8 @@ struct Batches {
 
 impl Batches {
     fn next(&mut self) -> Result<Option<RecordBatch>> {
-        self.reader.next().transpose().map_err(|e| unreadable_batch(&self.file, &e))
+        let (file, reader) = (&self.file, &mut self.reader);
+        guarded(file, || reader.next())?.transpose().map_err(|e| unreadable_batch(file, &e))
     }
 
     fn array<'a>(&self, batch: &'a RecordBatch, column: usize) -> &'a dyn Array {
@@ -198,10 +213,9 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let (mut singles, mut weights, mut split) = (Vec::new(), Vec::new(), Vec::new());
     let mut groups = Groups::default();
     while let Some(batch) = batches.next()? {
-        batches
-            .features(&batch, &roles.features)?
-            .chunks_exact(roles.features.len())
-            .for_each(|row| features.push(row));
+        for row in batches.features(&batch, &roles.features)?.chunks_exact(roles.features.len()) {
+            features.push(row).map_err(|reason| Error::data(format!("{}: {reason}", batches.file)))?;
+        }
         let labels: Vec<Vec<f64>> =
             roles.labels.iter().map(|&column| batches.numbers(&batch, column)).collect::<Result<_>>()?;
         if !labels.is_empty() {
@@ -280,7 +294,9 @@ impl RowStream for ColumnStream {
                 self.next = 0;
                 continue;
             }
-            block.push(&self.read[self.next..self.next + width]);
+            block
+                .push(&self.read[self.next..self.next + width])
+                .map_err(|reason| Error::data(format!("{}: {reason}", self.batches.file)))?;
             self.next += width;
         }
         Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
@@ -302,6 +318,12 @@ fn plain_texts(array: &dyn Array) -> Option<Vec<String>> {
         DataType::Utf8View => all(array.as_string_view().iter()),
         _ => None,
     }
+}
+
+/// Calls into the library, which takes much of a file for granted and panics where it is wrong.
+fn guarded<T>(file: &str, call: impl FnOnce() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(call))
+        .map_err(|_| Error::data(format!("{file}: not a usable Parquet file (its decoder gave up)")))
 }
 
 fn unreadable(file: &str, error: &ParquetError) -> Error {

@@ -10,10 +10,11 @@
 //! 12,0,3 2:1.5
 //! ```
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 
 use super::assemble::{Parts, needs_spread};
 use super::gather::single_precision;
+use super::lines::read_line;
 use super::{Loaded, ReadOptions, RowStream, Source, read_error, refuse_ignore};
 use crate::targets::TargetRows;
 use crate::{Csr, Error, Features, Result};
@@ -51,7 +52,7 @@ impl Lines {
     fn advance(&mut self) -> Result<bool> {
         loop {
             self.text.clear();
-            let read = self.reader.read_line(&mut self.text).map_err(|e| read_error(&self.file, e))?;
+            let read = read_line(&mut self.reader, &mut self.text).map_err(|e| read_error(&self.file, e))?;
             if read == 0 {
                 return Ok(false);
             }

@@ -54,13 +54,24 @@ pub(super) fn read(path: &Path) -> Result<Evaluation> {
 }
 
 impl Folder {
+    /// The table of a fold. A name out of `results.json` must not lead out of the folder.
+    fn table(&self, part: &str, run: &Run, fold: usize) -> Result<PathBuf> {
+        let file = format!("{}-{fold}.csv", run.name);
+        if Path::new(&file).file_name() != Some(file.as_ref()) {
+            return Err(Error::data(format!(
+                "{}: {:?} is no name of a learner",
+                self.0.join("results.json").display(),
+                run.name
+            )));
+        }
+        Ok(self.0.join(part).join(file))
+    }
+
     pub(super) fn predictions(&self, run: &Run, labels: &[String]) -> Result<Option<Predictions>> {
         let mut rows = Vec::new();
         let mut values = Vec::new();
         for fold in 0..run.folds.len() {
-            let Some(table) =
-                Table::read(self.0.join("predictions").join(format!("{}-{fold}.csv", run.name)))?
-            else {
+            let Some(table) = Table::read(self.table("predictions", run, fold)?)? else {
                 return Ok(None);
             };
             if table.heads.len() == 3 && table.heads[1] == "truth" {
@@ -95,8 +106,7 @@ impl Folder {
     }
 
     pub(super) fn curve(&self, run: &Run, fold: usize) -> Result<Vec<CurvePoint>> {
-        let path = self.0.join("curves").join(format!("{}-{fold}.csv", run.name));
-        let Some(table) = Table::read(path)? else { return Ok(Vec::new()) };
+        let Some(table) = Table::read(self.table("curves", run, fold)?)? else { return Ok(Vec::new()) };
         if table.heads != ["iteration", "loss", "validation_kl", "leaf_update", "test_kl"] {
             return Err(table.wrong(0, "not the columns of a learning curve"));
         }
@@ -136,7 +146,7 @@ impl Table {
             return Ok(None);
         }
         let bad = |e: csv::Error| Error::data(format!("{}: {e}", path.display()));
-        let mut reader = csv::Reader::from_path(&path).map_err(bad)?;
+        let mut reader = csv::Reader::from_reader(ldlf_core::input::open_file(&path)?);
         let heads = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
         let mut records = Vec::new();
         for record in reader.records() {

@@ -120,7 +120,7 @@ pub fn read(path: &Path) -> Result<Vec<Evaluation>> {
 
 /// Reads the object of `ldlf cv --json` or `ldlf sweep --json`, or the several of `ldlf reproduce --json`.
 fn from_json(path: &Path) -> Result<Vec<Evaluation>> {
-    let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let text = ldlf_core::input::read_file(path)?;
     if let Ok(experiment) = serde_json::from_slice::<experiment::Experiment>(&text) {
         return Ok(experiment.evaluations());
     }

@@ -39,6 +39,13 @@ fn experiments() -> [Experiment; 4] {
 /// Runs the experiment on every set that is there and prints it.
 pub fn run(args: &Reproduce, printer: &Printer) -> Result<Ending> {
     if args.name == complexity::NAME {
+        let about_data = args.table.is_some() || !args.sets.is_empty() || !args.options.is_default();
+        let about_fits = !args.learner.is_empty() || !args.set.is_empty() || args.repeats.is_some();
+        if about_data || about_fits {
+            return Err(Error::usage(
+                "complexity measures the forest on made-up rows of its own; leave out the options about data and learners",
+            ));
+        }
         let (page, object) = complexity::run(printer)?;
         let folder = folder(args);
         keep(&folder, complexity::NAME, &page, &object, args, printer)?;

@@ -1,0 +1,66 @@
+//! The system's allocator, which knows how much the current thread holds and held at most.
+#![allow(unsafe_code, reason = "an allocator can only be watched by standing in its place")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static HELD: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A single request above this is refused, which ends the process: no reader has a reason for it.
+pub const CEILING: usize = 2 << 30;
+
+/// Stands in for the system's allocator: `#[global_allocator] static MEMORY: WatchedMemory = WatchedMemory;`.
+pub struct WatchedMemory;
+
+fn grown(size: usize) {
+    let held = HELD.get().saturating_add(size);
+    HELD.set(held);
+    PEAK.set(PEAK.get().max(held));
+}
+
+fn shrunk(size: usize) {
+    HELD.set(HELD.get().saturating_sub(size));
+}
+
+// SAFETY: every call is handed on unchanged to the system's allocator, or refused with a null pointer as the trait allows.
+unsafe impl GlobalAlloc for WatchedMemory {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grown(layout.size());
+        if layout.size() > CEILING {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        grown(layout.size());
+        if layout.size() > CEILING {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        shrunk(layout.size());
+        // SAFETY: the pointer came from one of the calls above, and so from the system's allocator.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// Runs `work` and gives, with its result, how many bytes this thread held at most beyond what it held before.
+pub fn peak_of<R>(work: impl FnOnce() -> R) -> (R, usize) {
+    let before = HELD.get();
+    PEAK.set(before);
+    let result = work();
+    (result, PEAK.get().saturating_sub(before))
+}
+
+/// How many bytes this thread holds now: what it asked for less what it gave back.
+pub fn held() -> usize {
+    HELD.get()
+}

@@ -1,0 +1,275 @@
+//! Odd but possible data: every learner gives valid distributions and finite losses, or says in one sentence why not.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use ldlf::model_file::Parts;
+use ldlf::{
+    Csr, Dataset, Error, Features, FitContext, FitEvent, LearnerEntry, Matrix, Settings, Threads,
+    TrainedModel, registry,
+};
+use ldlf_reliability::learners::{quick, small_data};
+use ldlf_reliability::readers::check_prediction;
+
+/// Data of `rows` rows from formulas for features and shares (which are normalised here).
+fn data(
+    (rows, features, labels): (usize, usize, usize),
+    feature: impl Fn(usize, usize) -> f32,
+    share: impl Fn(usize, usize) -> f32,
+) -> Dataset {
+    let values = (0..rows * features).map(|i| feature(i / features, i % features)).collect();
+    let mut targets = Vec::with_capacity(rows * labels);
+    for row in 0..rows {
+        let shares: Vec<f32> = (0..labels).map(|label| share(row, label)).collect();
+        let sum: f32 = shares.iter().sum();
+        targets.extend(shares.iter().map(|share| share / sum));
+    }
+    let features = Features::Dense(Matrix::new(rows, features, values).unwrap());
+    let mut data = Dataset::new("odd", features, Matrix::new(rows, labels, targets).unwrap()).unwrap();
+    data.schema.label_values = Some((1..=labels).map(|value| value as f64).collect());
+    data
+}
+
+fn wave(row: usize, column: usize) -> f32 {
+    ((row * 7 + column * 13) % 17) as f32 / 17.0 - 0.4
+}
+
+fn shares(row: usize, label: usize) -> f32 {
+    1.0 + ((row * 5 + label * 3) % 7) as f32
+}
+
+fn one_hot(row: usize, label: usize) -> f32 {
+    f32::from(u8::from(row % 3 == label % 3))
+}
+
+/// Every odd case, with its name.
+fn cases() -> Vec<(&'static str, Dataset)> {
+    const USUAL: (usize, usize, usize) = (40, 4, 3);
+    let sized = |factor: f32| data(USUAL, |row, column| wave(row, column) * factor, shares);
+    let some_weights = |weight: fn(usize) -> f32| {
+        data(USUAL, wave, shares).with_weights((0..40).map(weight).collect()).unwrap()
+    };
+    let empty_rows = || {
+        let mut rows = Csr::with_columns(6);
+        (0..40u32).for_each(|row| rows.push_row((row % 4 == 0).then_some((row / 4 % 6, 1.0))));
+        Dataset { features: Features::Sparse(rows), ..data(USUAL, wave, shares) }
+    };
+    vec![
+        ("exact zeros", data(USUAL, wave, |row, label| if label == row % 3 { 0.0 } else { 1.0 })),
+        ("one-hot", data(USUAL, wave, one_hot)),
+        ("one label always", data(USUAL, wave, |_, label| f32::from(u8::from(label == 1)))),
+        ("equal targets", data(USUAL, wave, |_, _| 1.0)),
+        ("equal rows", data(USUAL, |_, column| column as f32, |_, label| 1.0 + label as f32)),
+        ("equal rows, other targets", data(USUAL, |_, column| column as f32, shares)),
+        ("a single label", data((40, 4, 1), wave, |_, _| 1.0)),
+        ("two labels", data((40, 4, 2), wave, shares)),
+        ("a single feature", data((40, 1, 3), wave, shares)),
+        ("a single row", data((1, 4, 3), wave, shares)),
+        ("two rows", data((2, 4, 3), wave, shares)),
+        ("a single row, feature and label", data((1, 1, 1), wave, |_, _| 1.0)),
+        ("all features zero", data(USUAL, |_, _| 0.0, shares)),
+        ("constant columns", data(USUAL, |row, column| if column == 0 { wave(row, 0) } else { 7.5 }, shares)),
+        (
+            "duplicated rows",
+            data(USUAL, |row, column| wave(row % 5, column), |row, label| shares(row % 5, label)),
+        ),
+        ("more features than rows", data((6, 30, 3), wave, shares)),
+        ("features near the largest number", sized(3e38)),
+        ("features near the smallest number", sized(1e-38)),
+        (
+            "features of very different sizes",
+            data(USUAL, |r, c| wave(r, c) * [1e-30, 1.0, 1e15, 1e30][c], shares),
+        ),
+        ("one feature far out", data(USUAL, |r, c| if (r, c) == (3, 2) { 1e30 } else { wave(r, c) }, shares)),
+        ("rows without entries", empty_rows()),
+        ("some zero weights", some_weights(|row| f32::from(u8::from(row % 3 > 0)))),
+        ("one row with weight", some_weights(|row| f32::from(u8::from(row == 7)))),
+        ("weights of very different sizes", some_weights(|row| [1e-30, 1.0, 1e30][row % 3])),
+    ]
+}
+
+/// Fits, predicts, stores and loads; gives what is wrong.
+fn fault(entry: &LearnerEntry, settings: &Settings, data: &Dataset) -> Option<String> {
+    let learner = match (entry.build)(settings) {
+        Ok(learner) => learner,
+        Err(error) => return Some(format!("cannot be built: {error}")),
+    };
+    let attempt = || -> Result<Option<String>, Error> {
+        let mut silent = ();
+        let mut context = FitContext::new(0, Threads::one(), &mut silent);
+        let model = TrainedModel::fit(&*learner, data, &mut context)?;
+        for event in &context.history {
+            let number = match event {
+                FitEvent::Iteration { loss, .. } => *loss,
+                FitEvent::Validation { kl, .. } => Some(*kl),
+                FitEvent::LeafUpdate { .. } => None,
+            };
+            if number.is_some_and(|number| !number.is_finite()) {
+                return Ok(Some(format!("reported {event:?}")));
+            }
+        }
+        check_prediction(&model.predict(&data.features, &Threads::one())?);
+        let bytes = model.to_parts().to_bytes()?;
+        let again = TrainedModel::from_parts(Parts::from_bytes(&bytes)?, &registry::learners())?;
+        check_prediction(&again.predict(&data.features, &Threads::one())?);
+        Ok(None)
+    };
+    match catch_unwind(AssertUnwindSafe(attempt)) {
+        Ok(Ok(fault)) => fault,
+        // One sentence that names no number of the machine's own making.
+        Ok(Err(error @ (Error::Usage(_) | Error::Data(_) | Error::Training(_)))) => {
+            let text = error.to_string();
+            let is_sentence = text.len() > 20 && !text.contains('\n') && !text.contains("NaN");
+            (!is_sentence).then(|| format!("is refused by {text:?}"))
+        }
+        Ok(Err(error)) => Some(format!("failed: {error}")),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+            Some(format!("panicked: {}", text.unwrap_or_default()))
+        }
+    }
+}
+
+#[test]
+fn every_learner_bears_odd_data_or_says_why_not() {
+    let mut faults = Vec::new();
+    let cases = cases();
+    let learners = registry::learners();
+    for entry in &learners {
+        let settings = ldlf_reliability::learners::short_settings(entry);
+        for (name, data) in &cases {
+            if let Some(fault) = fault(entry, &settings, data) {
+                faults.push(format!("{} on {name}: {fault}", entry.name));
+            }
+        }
+    }
+    println!("{} odd cases for {} learners, {} faults", cases.len(), learners.len(), faults.len());
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn the_forest_bears_odd_data_with_its_own_settings_and_those_of_its_presets() {
+    let entry = registry::find("sldlf").unwrap();
+    let mut variants = vec![
+        ("as it is", vec![]),
+        (
+            "saturated splits",
+            vec!["scaling=raw", "learning_rate=1000", "schedule=constant", "weight_decay=0"],
+        ),
+        ("dead leaves", vec!["depth=9", "trees=1", "leaf_prior=0", "scaling=raw", "learning_rate=100"]),
+        ("no leaf prior, one tree", vec!["trees=1", "leaf_prior=0", "leaf_iterations=50"]),
+        ("sgd", vec!["optimiser=sgd", "learning_rate=1", "weight_decay=0"]),
+        ("a greedy start", vec!["start=greedy", "early_stopping=true"]),
+        ("shared units", vec!["units=80", "bins=0"]),
+    ];
+    let presets: Vec<(&'static str, Settings)> =
+        (entry.presets)().iter().map(|preset| (preset.name, preset.settings.clone())).collect();
+    let short = |settings: &Settings| {
+        let limits = ["iterations=60", "least_iterations=60", "leaf_every=20"];
+        settings.clone().overridden_by(&Settings::parse(limits).unwrap())
+    };
+    let mut all: Vec<(&str, Settings)> =
+        variants.drain(..).map(|(name, pairs)| (name, Settings::parse(pairs).unwrap())).collect();
+    all.extend(presets);
+    let mut faults = Vec::new();
+    for (variant, settings) in &all {
+        for (name, data) in cases() {
+            if let Some(fault) = fault(&entry, &short(settings), &data) {
+                faults.push(format!("{variant} on {name}: {fault}"));
+            }
+        }
+    }
+    println!("{} settings of the forest, {} faults", all.len(), faults.len());
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn ten_thousand_labels_are_borne_or_refused() {
+    // Problem transformation compares every pair of labels: hours, however little memory it takes.
+    let too_slow = ["pt-svm"];
+    let many = data((6, 2, 10_000), wave, |row, label| f32::from(u8::from((row + label) % 97 == 0)));
+    let mut faults = Vec::new();
+    for entry in registry::learners().iter().filter(|entry| !too_slow.contains(&entry.name)) {
+        let started = Instant::now();
+        let settings = ldlf_reliability::learners::short_settings(entry);
+        if let Some(fault) = fault(entry, &settings, &many) {
+            faults.push(format!("{}: {fault}", entry.name));
+        }
+        println!("{}: {:.1} s", entry.name, started.elapsed().as_secs_f64());
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn numbers_that_single_precision_cannot_hold_are_refused_by_place_and_tiny_ones_become_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sizes.csv");
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let options = ldlf::read::ReadOptions { labels: vec!["a".into(), "b".into()], ..Default::default() };
+        ldlf::read::read(&path, &options)
+    };
+    let error = read("x,a,b\n1,1,0\n1e300,0,1\n").unwrap_err().to_string();
+    assert!(error.contains("sizes.csv line 3, column \"x\": 1e300 is outside the range"), "{error}");
+    let data = read("x,y,a,b\n1e-300,1,1,0\n2,1,0,1\n").unwrap().dataset;
+    let entry = registry::find("sldlf").unwrap();
+    ldlf_reliability::learners::fit(&*quick(&entry).unwrap(), &data).unwrap();
+}
+
+#[test]
+fn weights_that_are_all_zero_or_not_finite_are_one_sentence() {
+    for weights in [vec![0.0; 40], vec![f32::NAN; 40], vec![-1.0; 40], vec![1.0; 39]] {
+        let error = small_data().with_weights(weights).unwrap_err().to_string();
+        assert!(error.len() > 20 && !error.contains('\n'), "{error}");
+    }
+}
+
+/// Ends every fit at the first thing it reports.
+fn at_once(_: &FitEvent, _: &dyn ldlf::InProgress) -> std::ops::ControlFlow<ldlf::StopReason> {
+    std::ops::ControlFlow::Break(ldlf::StopReason::Interrupted)
+}
+
+#[test]
+fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
+    // So many iterations of one leaf update are what was asked for: they are done.
+    let asks_for_work = ["leaf_iterations"];
+    let (tell, hear) = std::sync::mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        let data = small_data();
+        for entry in registry::learners() {
+            for parameter in (entry.parameters)() {
+                if parameter.kind != ldlf::parameters::Kind::Integer
+                    || asks_for_work.contains(&parameter.name)
+                {
+                    continue;
+                }
+                let mut settings = ldlf_reliability::learners::short_settings(&entry);
+                settings.set(parameter.name, 1_000_000_000_000_000u64);
+                let attempt = catch_unwind(AssertUnwindSafe(|| -> Result<(), Error> {
+                    let mut observer = at_once;
+                    let mut context = FitContext::new(0, Threads::one(), &mut observer);
+                    TrainedModel::fit(&*(entry.build)(&settings)?, &data, &mut context).map(drop)
+                }));
+                tell.send((format!("{}.{}", entry.name, parameter.name), attempt.is_ok())).unwrap();
+            }
+        }
+    });
+    let (mut tried, mut faults, mut last) = (0, Vec::new(), String::new());
+    loop {
+        match hear.recv_timeout(std::time::Duration::from_secs(60)) {
+            Ok((name, borne)) => {
+                tried += 1;
+                if !borne {
+                    faults.push(name.clone());
+                }
+                last = name;
+            }
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("hangs after {last}"),
+        }
+    }
+    worker.join().unwrap();
+    println!("{tried} odd parameters, {} faults", faults.len());
+    assert!(tried > 40 && faults.is_empty(), "{tried} tried; these panicked: {faults:?}");
+}
