@@ -492,9 +492,9 @@ pub struct Plot {
     /// A row to show or to light, numbered from 0; may be repeated
     #[arg(long, value_name = "N")]
     pub row: Vec<usize>,
-    /// The fold of a learning curve, from 0
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub fold: usize,
+    /// The fold of a learning curve, from 0; all of them without it
+    #[arg(long, value_name = "N")]
+    pub fold: Option<usize>,
     /// The tree to draw, from 1
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = values::at_least_one)]
     pub tree: usize,

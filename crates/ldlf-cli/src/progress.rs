@@ -60,7 +60,8 @@ impl Progress {
         let terminal = std::io::stderr().is_terminal();
         let bar = (!printer.is_quiet() && terminal).then(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
-            let style = ProgressStyle::with_template("{bar:30} {msg} [{elapsed}, {eta} left]")
+            // The time left stands first: what is at work is cut where the line ends.
+            let style = ProgressStyle::with_template("{bar:20} [{elapsed}, {eta} left] {wide_msg}")
                 .expect("the template is well formed");
             bar.with_style(style)
         });

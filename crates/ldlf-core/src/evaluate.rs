@@ -216,6 +216,17 @@ pub fn cross_validate(plan: &Plan<'_>, watcher: &dyn Watcher) -> Result<CrossVal
     }
 }
 
+/// Which contenders have every fold in the plan's journal: for these, [`cross_validate`] fits nothing.
+pub fn finished(plan: &Plan<'_>) -> Vec<bool> {
+    let Some(journal) = plan.journal else { return vec![false; plan.contenders.len()] };
+    let of_contender = |learner: usize| -> Vec<JobId> {
+        (0..plan.folds.len()).map(|fold| JobId { learner, fold }).collect()
+    };
+    let jobs: Vec<JobId> = (0..plan.contenders.len()).flat_map(of_contender).collect();
+    let kept: Vec<bool> = journal_keys(plan, &jobs).iter().map(|key| journal.get(key).is_some()).collect();
+    kept.chunks(plan.folds.len().max(1)).map(|folds| folds.iter().all(|kept| *kept)).collect()
+}
+
 /// Refuses a plan with nothing to do, or whose folds are not of its data.
 fn check(plan: &Plan<'_>) -> Result<()> {
     if plan.contenders.is_empty() {

@@ -306,6 +306,22 @@ fn a_label_column_beside_labels_is_the_truth() {
 }
 
 #[test]
+fn widths_that_do_not_fit_the_labels_say_what_the_labels_are() {
+    let spread = Some(Spread::Gaussians { sigmas: vec![1.0, 2.0] });
+    let options = ReadOptions { label_column: Some("age".into()), spread, ..ReadOptions::default() };
+    let (text, code) = refusal("a,age\n1,20\n2,23\n", &options);
+    assert!(text.ends_with("sigma gives 2 widths for 4 labels; give one for all or one for each (the labels are 20, 21, 22, 23)"), "{text}");
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn a_truth_beside_labels_without_numbers_is_told() {
+    let options = ReadOptions { label_column: Some("age".into()), ..labels(&["r*"]) };
+    let notices = load("a,age,r1,r2\n1,22,0.5,0.5\n", &options).notices;
+    assert!(notices.len() == 1 && notices[0].contains("with --label-values the errors"), "{notices:?}");
+}
+
+#[test]
 fn tables_of_zeros_are_sparse_and_full_ones_dense_wherever_the_zeros_stand() {
     let header = "a,b,c,d,e,f,g,h,r,s\n";
     let (full, empty) = ("1,2,3,4,5,6,7,8,1,0\n", "0,0,0,0,0,0,0,9,1,0\n");

@@ -71,3 +71,29 @@ fn learners_that_differ_are_no_sweep() {
     std::fs::write(file.path(), results(&runs).to_string()).expect("the file can be written");
     assert!(one(file.path()).swept().is_empty());
 }
+
+#[test]
+fn the_parts_of_a_figure_are_sweeps_of_their_own() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("figure3.json");
+    let runs = [
+        run("sldlf", json!({"trees": 1, "depth": 7}), 0.3),
+        run("sldlf", json!({"trees": 5, "depth": 7}), 0.2),
+    ];
+    let deep = [
+        run("sldlf", json!({"trees": 1, "depth": 2}), 0.4),
+        run("sldlf", json!({"trees": 1, "depth": 9}), 0.1),
+    ];
+    let section = json!({
+        "set": "d", "division": "90 %",
+        "entrants": ["sldlf, trees 1", "sldlf, trees 5", "sldlf, depth 2", "sldlf, depth 9"],
+        "evaluation": results(&[runs, deep].concat()),
+    });
+    let absent = json!({"set": "e", "division": "90 %", "entrants": [], "evaluation": null});
+    let object = json!({"experiment": "figure3", "sections": [section, absent]});
+    std::fs::write(&path, object.to_string()).expect("a file");
+    let parts = read(&path).expect("results can be read");
+    let swept: Vec<Vec<String>> = parts.iter().map(Evaluation::swept).collect();
+    assert_eq!(swept, [["trees"], ["depth"]]);
+    assert_eq!(parts[0].title(), "d: figure3, 90 %");
+}

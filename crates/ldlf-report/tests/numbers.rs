@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use ldlf_report::load::{Evaluation, Run, read};
 use ldlf_report::ranking::IN_TABLE;
+use serde_json::Value;
 
 fn repository() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -102,13 +103,147 @@ fn the_readme_shows_the_committed_numbers() {
     }
 }
 
+/// A section of the JSON of `ldlf reproduce` that was run.
+struct Section<'a> {
+    set: &'a str,
+    division: &'a str,
+    entrants: Vec<&'a str>,
+    results: &'a [Value],
+}
+
+impl Section<'_> {
+    /// `4.54 ± 0.45`, as pages of `reproduce` write a measure; a dash where there is none.
+    fn written(&self, entrant: &str, measure: &str) -> String {
+        let Some(place) = self.entrants.iter().position(|label| *label == entrant) else { return "-".into() };
+        let number = |part: &str| self.results[place][part][measure].as_f64();
+        let digits = if measure.starts_with("mae") { 2 } else { 4 };
+        match (number("mean"), number("std")) {
+            (Some(mean), Some(std)) => format!("{mean:.digits$} ± {std:.digits$}"),
+            _ => "-".into(),
+        }
+    }
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().expect("text")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+/// Compares a part of a page with the JSON of the `ldlf reproduce` that made it, and says how many cells were compared.
+fn check_experiment(page: &str, object: &Value) -> usize {
+    let measures: Vec<&str> = list(&object["measures"]).iter().map(text_of).collect();
+    let run = |section: &&Value| section["evaluation"].is_object();
+    let sections: Vec<Section<'_>> = list(&object["sections"])
+        .iter()
+        .filter(run)
+        .map(|section| Section {
+            set: text_of(&section["set"]),
+            division: text_of(&section["division"]),
+            entrants: list(&section["entrants"]).iter().map(text_of).collect(),
+            results: list(&section["evaluation"]["results"]),
+        })
+        .collect();
+    let lines: Vec<&str> = page.lines().collect();
+    let tables = lines.split(|line| !line.starts_with('|')).filter(|table| table.len() > 2);
+    let (mut next, mut compared) = (0, 0);
+    for table in tables {
+        let heads = cells(table[0]);
+        let own = table[2..].iter().filter(|line| !line.starts_with("| *")).map(|line| cells(line));
+        let section = sections.get(next).unwrap_or_else(|| panic!("no numbers for {}", table[0]));
+        let of_set = |division: &String| {
+            let same = |other: &&Section<'_>| other.set == section.set && other.division == division;
+            sections.iter().find(same)
+        };
+        let mut rows = 0;
+        for row in own {
+            rows += 1;
+            for (place, cell) in row.iter().enumerate().skip(1) {
+                let expected = if heads[0] == "method" {
+                    let Some(measure) = measures.get(place - 1) else { continue };
+                    section.written(&row[0], measure)
+                } else {
+                    of_set(&heads[place]).map_or("-".into(), |section| section.written(&row[0], measures[0]))
+                };
+                assert_eq!(
+                    *cell, expected,
+                    "{}, {}, {}, {}",
+                    section.set, section.division, row[0], heads[place]
+                );
+                compared += 1;
+            }
+        }
+        if heads[0] == "method" {
+            assert_eq!(rows, section.entrants.len(), "{}, {}", section.set, section.division);
+            next += 1;
+        }
+    }
+    assert_eq!(next, sections.len(), "every section has a table");
+    compared
+}
+
+fn experiment(name: &str) -> Value {
+    serde_json::from_str(&text(&format!("docs/results/numbers/{name}.json"))).expect("JSON")
+}
+
 #[test]
-fn the_page_of_figure_3_shows_the_committed_numbers() {
+fn the_pages_of_table_1_and_figure_3_show_the_committed_numbers() {
+    for name in ["table1", "figure3"] {
+        let page = text(&format!("docs/results/{name}.md"));
+        let made = page.find("\nSeed 0.").expect("the part that the command made");
+        assert!(check_experiment(&page[made..], &experiment(name)) > 40, "{name}");
+    }
+}
+
+#[test]
+fn the_page_of_figure_3_shows_the_earlier_curve_of_the_other_rule() {
     let (page, evaluation) = (text("docs/results/figure3.md"), numbers("figure3-Movie-a"));
-    for run in &evaluation.runs {
+    for run in evaluation.runs.iter().filter(|run| run.learner == "sndf-ldl") {
         let trees = run.parameters.get("trees").expect("the number of trees").to_string();
         let line = page.lines().find(|line| cells(line)[0] == trees).expect("a row of the table");
-        let column = if run.learner == "sldlf" { 1 } else { 2 };
-        assert_eq!(cells(line)[column], written(run, "kl"), "figure3.md, {}, {trees} trees", run.learner);
+        assert_eq!(cells(line)[1], written(run, "kl"), "figure3.md, sndf-ldl, {trees} trees");
+    }
+}
+
+#[test]
+fn the_row_of_the_paper_is_met_on_movie_by_its_protocol() {
+    let object = experiment("table1");
+    let section = list(&object["sections"])
+        .iter()
+        .find(|section| section["set"] == "Movie" && section["division"] == "released protocol")
+        .expect("Movie by the released protocol");
+    let place = list(&section["entrants"]).iter().position(|label| label == "sldlf").expect("sldlf");
+    let own = &section["evaluation"]["results"][place]["mean"];
+    let published = list(&section["published"]).iter().find(|row| row["method"] == "sLDLF").expect("its row");
+    for measure in IN_TABLE {
+        let (mean, row) = (own[measure].as_f64().expect("a mean"), &published["numbers"][measure]);
+        let (theirs, std) =
+            (row["mean"].as_f64().expect("a mean"), row["std"].as_f64().expect("a deviation"));
+        assert!((mean - theirs).abs() <= 2.0 * std, "{measure}: {mean} against {theirs} ± {std}");
+    }
+}
+
+#[test]
+fn the_page_of_ages_shows_the_committed_numbers() {
+    let page = text("docs/results/ordered.md");
+    let parts: Vec<&str> = page.split("\n## ").collect();
+    for (title, name) in [("Table 2", "ordered-table2"), ("Table 3", "ordered-table3")] {
+        let part = parts.iter().find(|part| part.starts_with(title)).expect("a part of the page");
+        assert!(check_experiment(part, &experiment(name)) > 40, "{name}");
+    }
+    let part = parts.iter().find(|part| part.starts_with("APPA-REAL")).expect("a part of the page");
+    let evaluation = numbers("ordered-appa-real");
+    let measures = IN_TABLE.iter().chain(&ldlf_core::measures::ORDERED);
+    let rows: Vec<Vec<String>> =
+        part.lines().filter(|line| line.starts_with("| ")).skip(1).map(cells).collect();
+    assert_eq!(rows.len(), evaluation.runs.len());
+    for row in rows {
+        let run = evaluation.runs.iter().find(|run| run.name == row[0]).expect("a learner of the numbers");
+        for (measure, cell) in measures.clone().zip(&row[1..]) {
+            let expected = run.mean.get(measure).map_or("-".into(), |mean| format!("{mean:.4}"));
+            assert_eq!(*cell, expected, "APPA-REAL, {}, {measure}", run.name);
+        }
     }
 }

@@ -35,6 +35,9 @@ pub struct Reproduce {
     /// The folder for finished folds and results; by default reproduce-NAME here
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Fit nothing: show what is already finished in the output folder, and name the rest
+    #[arg(long)]
+    pub finished: bool,
     /// Print everything as JSON instead of Markdown
     #[arg(long)]
     pub json: bool,
@@ -46,7 +49,7 @@ pub struct Reproduce {
 
 pub const REPRODUCE: &str = "\
 Sets that are not in the folder are named with where to get them; the others are run. Finished folds are kept in the output
-folder: after Ctrl-C the same command goes on from there.
+folder: after Ctrl-C the same command goes on from there, and with --finished it shows what there is so far.
 
 Examples:
   ldlf reproduce table2 --data data

@@ -147,15 +147,21 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Picture> {
         }
         PlotKind::LearningCurve => {
             let run = chosen_run(args, evaluation, &order)?;
-            let points = evaluation.curve(run, args.fold)?;
-            let name =
-                format!("{} on fold {} of {}", evaluation.runs[run].name, args.fold, evaluation.dataset);
-            if points.len() < 2 {
+            let of = &evaluation.runs[run];
+            let (name, wanted) = match args.fold {
+                Some(fold) => {
+                    (format!("{} on fold {fold} of {}", of.name, evaluation.dataset), fold..fold + 1)
+                }
+                None => (format!("{} on {}", of.name, evaluation.dataset), 0..of.folds.len()),
+            };
+            let mut folds = wanted.map(|fold| evaluation.curve(run, fold)).collect::<Result<Vec<_>>>()?;
+            folds.retain(|points| points.len() > 1);
+            if folds.is_empty() {
                 return Err(Error::usage(format!(
                     "{name}: no learning curve was kept; does the learner iterate?"
                 )));
             }
-            Ok(plots::learning_curve(&name, &points))
+            Ok(plots::learning_curve(&name, &folds))
         }
         PlotKind::LabelError => {
             let mut errors = Vec::new();

@@ -76,7 +76,7 @@ exit 2
 error: mean.ldlf is a model file; name it with --model and its data with --data
 exit 3
 -- stderr
-error: notes.json: not the results of `ldlf cv` or `ldlf sweep` (missing field `dataset` at line 1 column 8); give a folder of `cv --results`, its JSON, or a journal
+error: notes.json: not the results of `ldlf cv`, `ldlf sweep` or `ldlf reproduce` (missing field `dataset` at line 1 column 8); give a folder of `cv --results`, a JSON file of these commands, or a journal
 exit 3
 -- stderr
 error: table.csv line 1: not a table of `ldlf sweep --out`, whose columns are parameters and then measures such as kl_mean
@@ -153,7 +153,7 @@ exit 2
 error: --measure oak: the results of votes have kl, euclidean, sorensen, squared_chi2, fidelity, intersection, chebyshev, clark, canberra, cosine, mae_mode, mae_mean, mae_median, cs_5
 exit 2
 -- stderr
-error: mean on fold 0 of votes: no learning curve was kept; does the learner iterate?
+error: mean on votes: no learning curve was kept; does the learner iterate?
 exit 2
 -- stderr
 error: --learner oak: the results have sldlf, mean

@@ -44,6 +44,30 @@ fn what_was_finished_is_not_fitted_again() {
 }
 
 #[test]
+fn what_is_finished_makes_a_page_and_the_rest_is_named() {
+    let folder = with_ages("MORPH");
+    let nothing = folder.succeed("reproduce table2 --learner mean --finished --quiet");
+    assert!(nothing.contains("Nothing of it is finished."), "{nothing}");
+    folder.succeed("reproduce table2 --learner mean --quiet");
+    let page = folder.succeed("reproduce table2 --learner aa-knn,mean --finished --quiet");
+    assert!(page.contains("\n| mean | **") && !page.contains("\n| aa-knn |"), "{page}");
+    assert!(page.contains("\nNot run: aa-knn.\n"), "{page}");
+    assert_eq!(folder.read("reproduce-table2/journal.jsonl").lines().count(), 10, "nothing was fitted");
+}
+
+#[test]
+fn a_report_reads_what_reproduce_wrote() {
+    let folder = with_ages("MORPH_Sub");
+    folder.succeed("reproduce table3 --learner mean,aa-knn --repeats 2 --quiet");
+    folder.succeed("report reproduce-table3/table3.json --out r.html --quiet");
+    let page = folder.read("r.html");
+    for heading in ["MORPH_Sub: table3, 10 %", "MORPH_Sub: table3, 60 %"] {
+        assert!(page.contains(&format!(">{heading}</h2>")), "{heading}");
+    }
+    assert!(!page.contains("Over 6 datasets"), "shares of one set are not several sets");
+}
+
+#[test]
 fn shares_are_columns_of_one_table() {
     let folder = with_ages("MORPH_Sub");
     let page = folder.succeed("reproduce table3 --learner mean,larr --repeats 2 --out here --quiet");

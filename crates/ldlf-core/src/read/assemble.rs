@@ -99,8 +99,13 @@ impl Parts {
                 }
                 let mut data = Vec::new();
                 for (row, &single) in singles.iter().enumerate() {
-                    let target = from_single_label(single, &values, spread)
-                        .map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+                    let target = from_single_label(single, &values, spread).map_err(|e| match e {
+                        // What is wrong with the spread is wrong for every row.
+                        Error::Usage(text) => {
+                            Error::usage(format!("{file}: {text} (the labels are {})", named(&values)))
+                        }
+                        other => Error::data(format!("{file} row {}: {other}", row + 1)),
+                    })?;
                     data.extend_from_slice(&target);
                 }
                 (Matrix::new(rows, values.len(), data)?, Some(values), None)
@@ -118,7 +123,14 @@ impl Parts {
                         targets.cols()
                     )));
                 }
-                (targets, options.label_values.clone().or(from_file), self.label_names)
+                let values = options.label_values.clone().or(from_file);
+                if let (Some(_), None, Some(column)) = (&singles, &values, &options.label_column) {
+                    notices.push(format!(
+                        "{file}: {column} stands beside distributions whose labels have no numbers; with --label-values the errors \
+                         in its units are measured too"
+                    ));
+                }
+                (targets, values, self.label_names)
             }
             (None, Some(_), None) => return Err(needs_spread(&file)),
             (None, None, _) => return Err(Error::data(format!("{file}: there are no labels"))),
@@ -227,4 +239,12 @@ pub(super) fn groups_of(values: &[f64]) -> Vec<u32> {
     let mut groups = Groups::default();
     values.iter().for_each(|value| groups.push(&value.to_string()));
     groups.numbers
+}
+
+/// Labels in few words: all of them, or the first and the last.
+fn named(values: &[f64]) -> String {
+    match values {
+        [first, .., last] if values.len() > 8 => format!("{first} to {last}"),
+        _ => values.iter().map(f64::to_string).collect::<Vec<_>>().join(", "),
+    }
 }

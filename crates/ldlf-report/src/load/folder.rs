@@ -44,7 +44,11 @@ pub(super) fn read(path: &Path) -> Result<Evaluation> {
             path.display()
         )));
     }
-    let mut evaluation = from_json(&file)?;
+    let mut evaluations = from_json(&file)?;
+    if evaluations.len() != 1 {
+        return Err(Error::data(format!("{}: one evaluation is expected in a folder", file.display())));
+    }
+    let mut evaluation = evaluations.remove(0);
     evaluation.folder = Some(Folder(path.to_path_buf()));
     Ok(evaluation)
 }

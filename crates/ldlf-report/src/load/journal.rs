@@ -57,6 +57,9 @@ fn evaluation(key: JournalKey, entries: Vec<Entry>) -> Evaluation {
         protocol: key.protocol.name().to_string(),
         seed: Some(key.seed),
         runs: entries.into_iter().map(run).collect(),
+        experiment: String::new(),
+        division: String::new(),
+        file: String::new(),
         folder: None,
     };
     evaluation.named()

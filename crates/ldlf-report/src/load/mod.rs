@@ -1,5 +1,7 @@
-//! What evaluations left behind: folders of `ldlf cv --results`, the JSON of `cv` and `sweep`, tables of `sweep --out`, journals.
+//! What evaluations left behind: folders of `ldlf cv --results`, the JSON of `cv`, `sweep` and `reproduce`, tables of `sweep --out`,
+//! journals.
 
+mod experiment;
 mod folder;
 mod journal;
 mod sweep_table;
@@ -80,41 +82,56 @@ pub struct Evaluation {
     /// One run a learner.
     #[serde(rename = "results")]
     pub runs: Vec<Run>,
+    /// The table or figure of the paper that it is a part of; empty where it stands for itself.
+    #[serde(skip)]
+    pub experiment: String,
+    /// How that experiment divides the rows.
+    #[serde(skip)]
+    pub division: String,
+    /// The name of the file or folder that it was read from, without its extension.
+    #[serde(skip)]
+    pub file: String,
     /// The folder that it was read from, with predictions and curves.
     #[serde(skip)]
     folder: Option<Folder>,
 }
 
-/// Reads a path: a results folder, a JSON file of `cv` or `sweep`, a CSV table of `sweep`, or a journal.
+/// Reads a path: a results folder, a JSON file of `cv`, `sweep` or `reproduce`, a CSV table of `sweep`, or a journal.
 pub fn read(path: &Path) -> Result<Vec<Evaluation>> {
     let kind = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    let evaluations = if path.is_dir() {
+    let mut evaluations = if path.is_dir() {
         vec![folder::read(path)?]
     } else if !path.exists() {
         return Err(Error::data(format!("{} does not exist", path.display())));
     } else {
         match kind.as_deref() {
-            Some("json") => vec![from_json(path)?],
+            Some("json") => from_json(path)?,
             Some("csv") => vec![sweep_table::read(path)?],
             _ => journal::read(path)?,
         }
     };
+    let file = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    evaluations.iter_mut().for_each(|evaluation| evaluation.file.clone_from(&file));
     match evaluations.iter().all(|evaluation| evaluation.runs.is_empty()) {
         true => Err(Error::data(format!("{}: there are no results in it", path.display()))),
         false => Ok(evaluations),
     }
 }
 
-/// Reads the object of `ldlf cv --json` or `ldlf sweep --json`.
-fn from_json(path: &Path) -> Result<Evaluation> {
+/// Reads the object of `ldlf cv --json` or `ldlf sweep --json`, or the several of `ldlf reproduce --json`.
+fn from_json(path: &Path) -> Result<Vec<Evaluation>> {
     let text = ldlf_core::input::read_file(path)?;
+    if let Ok(experiment) = serde_json::from_slice::<experiment::Experiment>(&text) {
+        return Ok(experiment.evaluations());
+    }
     let evaluation: Evaluation = serde_json::from_slice(&text).map_err(|e| {
         Error::data(format!(
-            "{}: not the results of `ldlf cv` or `ldlf sweep` ({e}); give a folder of `cv --results`, its JSON, or a journal",
+            "{}: not the results of `ldlf cv`, `ldlf sweep` or `ldlf reproduce` ({e}); give a folder of `cv --results`, a JSON \
+             file of these commands, or a journal",
             path.display()
         ))
     })?;
-    Ok(evaluation.named())
+    Ok(vec![evaluation.named()])
 }
 
 impl Evaluation {
@@ -123,6 +140,16 @@ impl Evaluation {
         let names = ldlf_core::results::file_names(self.runs.iter().map(|run| run.learner.as_str()));
         self.runs.iter_mut().zip(names).for_each(|(run, name)| run.name = name);
         self
+    }
+
+    /// What the rows and rules of the evaluation are called: `Movie, clean protocol`, or `FG-Net: table3, 10 %`.
+    pub fn title(&self) -> String {
+        let dataset = &self.dataset;
+        match (self.experiment.as_str(), self.protocol.as_str()) {
+            ("", "") => dataset.clone(),
+            ("", protocol) => format!("{dataset}, {protocol} protocol"),
+            (experiment, _) => format!("{dataset}: {experiment}, {}", self.division),
+        }
     }
 
     /// The number of folds: that of the run with most.

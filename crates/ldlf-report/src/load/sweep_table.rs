@@ -55,6 +55,9 @@ pub(super) fn read(path: &Path) -> Result<Evaluation> {
         protocol: String::new(),
         seed: None,
         runs,
+        experiment: String::new(),
+        division: String::new(),
+        file: String::new(),
         folder: None,
     };
     Ok(evaluation.named())

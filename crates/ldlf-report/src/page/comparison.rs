@@ -11,46 +11,63 @@ const LEVEL: f64 = 0.05;
 /// Pairs that are shown without a click.
 const OPEN: usize = 15;
 
-/// One section a protocol with at least two datasets that share at least two learners.
+/// One section a protocol, and a table of the paper, with at least two datasets that share at least two learners.
 pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> Vec<Section> {
-    let mut protocols: Vec<&str> = Vec::new();
+    let rules = |evaluation: &Evaluation| (evaluation.protocol.clone(), evaluation.experiment.clone());
+    let mut kinds: Vec<(String, String)> = Vec::new();
     for evaluation in evaluations {
-        if !protocols.contains(&evaluation.protocol.as_str()) {
-            protocols.push(&evaluation.protocol);
+        if !kinds.contains(&rules(evaluation)) {
+            kinds.push(rules(evaluation));
         }
     }
-    let of_protocol = |(number, protocol): (usize, &&str)| {
+    let of_kind = |(number, kind): (usize, &(String, String))| {
         let mut datasets: Vec<&Evaluation> = Vec::new();
         for &evaluation in evaluations {
             let known = datasets.iter().any(|other| other.dataset == evaluation.dataset);
-            if evaluation.protocol == *protocol && !known {
+            if rules(evaluation) == *kind && !known {
                 datasets.push(evaluation);
             }
         }
+        // Only learners that stand everywhere are compared: a dataset with few of them would throw out most.
+        let most = datasets.iter().map(|evaluation| evaluation.runs.len()).max().unwrap_or(0);
+        let (datasets, few): (Vec<&Evaluation>, Vec<&Evaluation>) =
+            datasets.into_iter().partition(|evaluation| 2 * evaluation.runs.len() >= most);
+        let left_out: Vec<&str> = few.iter().map(|evaluation| evaluation.dataset.as_str()).collect();
         let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get("kl").is_some())) {
             "kl"
         } else {
             "mae_mode"
         };
-        compare(&datasets, measure).map(|comparison| section(number, protocol, &comparison, pictures))
+        compare(&datasets, measure).map(|comparison| section(number, kind, &comparison, &left_out, pictures))
     };
-    protocols.iter().enumerate().filter_map(of_protocol).collect()
+    kinds.iter().enumerate().filter_map(of_kind).collect()
 }
 
-fn section(number: usize, protocol: &str, comparison: &Comparison, pictures: &mut Pictures) -> Section {
+fn section(
+    number: usize,
+    (protocol, experiment): &(String, String),
+    comparison: &Comparison,
+    left_out: &[&str],
+    pictures: &mut Pictures,
+) -> Section {
     let count = comparison.datasets.len();
-    let mut section = Section::new(
-        format!("comparison-{number}"),
-        format!(
-            "Over {count} datasets{}",
-            if protocol.is_empty() { String::new() } else { format!(", {protocol} protocol") }
-        ),
-    );
+    let mut heading = format!("Over {count} datasets");
+    if !experiment.is_empty() {
+        heading += &format!(" of {experiment}");
+    }
+    if !protocol.is_empty() {
+        heading += &format!(", {protocol} protocol");
+    }
+    let mut section = Section::new(format!("comparison-{number}"), heading);
     section.text(format!(
         "Ranks by mean {} on {}; 1 is best, ties share a rank.",
         head(&comparison.measure),
         comparison.datasets.join(", ")
     ));
+    if !left_out.is_empty() {
+        section
+            .text(format!("Left out, because few of the learners were run there: {}.", left_out.join(", ")));
+    }
     section.add(pictures.figure(&plots::critical_difference(comparison)));
     if let Some(test) = comparison.friedman {
         section.text(format!(

@@ -21,13 +21,7 @@ pub(super) fn section(
     chosen: &[usize],
     pictures: &mut Pictures,
 ) -> Result<Section> {
-    let protocol = if evaluation.protocol.is_empty() {
-        String::new()
-    } else {
-        format!(", {} protocol", evaluation.protocol)
-    };
-    let mut section =
-        Section::new(format!("evaluation-{number}"), format!("{}{protocol}", evaluation.dataset));
+    let mut section = Section::new(format!("evaluation-{number}"), evaluation.title());
     section.add(facts(&known_facts(evaluation)));
     if evaluation.protocol == "released" {
         section.text(
@@ -161,10 +155,14 @@ fn curves(
 ) -> Result<()> {
     let mut figures = Vec::new();
     for &run in order {
-        let points = evaluation.curve(run, 0)?;
-        if points.len() > 1 {
-            let name = format!("{} on fold 0 of {}", evaluation.runs[run].name, evaluation.dataset);
-            figures.push(pictures.figure(&plots::learning_curve(&name, &points)));
+        let mut folds = Vec::new();
+        for fold in 0..evaluation.runs[run].folds.len() {
+            folds.push(evaluation.curve(run, fold)?);
+        }
+        folds.retain(|points| points.len() > 1);
+        if !folds.is_empty() {
+            let name = format!("{} on {}", evaluation.runs[run].name, evaluation.dataset);
+            figures.push(pictures.figure(&plots::learning_curve(&name, &folds)));
         }
     }
     let mut figures = figures.into_iter();

@@ -91,16 +91,31 @@ pub fn render(report: &Report) -> Result<String> {
     let (sweeps, comparisons): (Vec<&Evaluation>, Vec<&Evaluation>) =
         report.evaluations.iter().partition(|evaluation| !evaluation.swept().is_empty());
     sections.extend(comparison::sections(&comparisons, &mut pictures));
+    let first = sections.len();
     for (number, evaluation) in comparisons.iter().enumerate() {
         sections.push(evaluation::section(number, evaluation, &report.chosen, &mut pictures)?);
     }
     for (number, evaluation) in sweeps.iter().enumerate() {
         sections.push(sweep::section(number, evaluation, &mut pictures));
     }
+    tell_apart(
+        &mut sections[first..],
+        comparisons.iter().chain(&sweeps).map(|evaluation| evaluation.file.as_str()),
+    );
     if let Some(model) = &report.model {
         sections.push(model::section(model, &mut pictures));
     }
     Ok(format!("<!doctype html>\n{}\n", document(report, sections)))
+}
+
+/// Adds the file's name to headings that stand there more than once.
+fn tell_apart<'a>(sections: &mut [Section], files: impl Iterator<Item = &'a str>) {
+    let headings: Vec<String> = sections.iter().map(|section| section.heading.clone()).collect();
+    for (section, file) in sections.iter_mut().zip(files) {
+        if headings.iter().filter(|other| **other == section.heading).count() > 1 && !file.is_empty() {
+            section.heading += &format!(" ({file})");
+        }
+    }
 }
 
 fn document(report: &Report, sections: Vec<Section>) -> Element {

@@ -11,9 +11,11 @@ use crate::table::{Cell, Table};
 
 pub(super) fn section(number: usize, evaluation: &Evaluation, pictures: &mut Pictures) -> Section {
     let axes = evaluation.swept();
+    let part =
+        if evaluation.experiment.is_empty() { String::new() } else { format!("{}, ", evaluation.experiment) };
     let mut section = Section::new(
         format!("sweep-{number}"),
-        format!("{}: sweep over {}", evaluation.dataset, axes.join(", ")),
+        format!("{}: {part}sweep over {}", evaluation.dataset, axes.join(", ")),
     );
     let measures = shown_measures(evaluation);
     let ordered = measures.iter().any(|name| name == "mae_mode");

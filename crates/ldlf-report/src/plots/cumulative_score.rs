@@ -6,29 +6,34 @@ use super::axes::{Frame, Scale};
 use super::{legend, spoken};
 use crate::picture::{Picture, mark, polyline};
 
-/// Errors up to this many values are shown.
+/// Errors up to this many values are shown, or up to the largest that there is.
 const LARGEST: usize = 10;
+/// The error at which the literature compares.
+const USUAL: usize = 5;
 
 /// Errors by learner: names with the absolute error of every row.
 pub fn cumulative_score(dataset: &str, errors: &[(String, Vec<f64>)]) -> Picture {
     let names: Vec<String> = errors.iter().map(|(name, _)| name.clone()).collect();
     let (left, width, tall) = (58.0, 640.0, 240.0);
     let top = 26.0 + legend::height(&names, width) + 22.0;
+    let largest = errors.iter().flat_map(|(_, errors)| errors).copied().fold(1.0, f64::max).ceil();
+    let largest = if largest < LARGEST as f64 { largest as usize } else { LARGEST };
     let curves: Vec<Vec<f64>> =
-        errors.iter().map(|(_, errors)| cumulative_score_curve(errors, LARGEST)).collect();
-    let at_five: Vec<String> =
-        names.iter().zip(&curves).map(|(name, curve)| format!("{name} {}", spoken(curve[5]))).collect();
+        errors.iter().map(|(_, errors)| cumulative_score_curve(errors, largest)).collect();
+    let usual = if largest > USUAL { USUAL } else { 0 };
+    let at_usual: Vec<String> =
+        names.iter().zip(&curves).map(|(name, curve)| format!("{name} {}", spoken(curve[usual]))).collect();
     let mut picture = Picture::new(
         720.0,
         top + tall + 46.0,
         format!("Cumulative score on {dataset}"),
         format!(
-            "The share of rows whose mode is at most k off, for k from 0 to {LARGEST}. At 5: {}.",
-            at_five.join(", ")
+            "The share of rows whose mode is at most k off, for k from 0 to {largest}. At {usual}: {}.",
+            at_usual.join(", ")
         ),
     );
     legend::draw(&mut picture, &names, left, 24.0, width);
-    let across = Scale::Linear(0.0, LARGEST as f64);
+    let across = Scale::Linear(0.0, largest as f64);
     let frame = Frame { left, top, width, height: tall, across, up: Scale::Linear(0.0, 1.0) };
     frame.draw_up(&mut picture, "share of the rows", 5);
     for (series, curve) in curves.iter().enumerate() {
@@ -37,6 +42,6 @@ pub fn cumulative_score(dataset: &str, errors: &[(String, Vec<f64>)]) -> Picture
         picture.add(polyline(&places, &format!("s{}", series % 7)));
         places.iter().for_each(|&(x, y)| picture.add(mark(x, y, series, 3.6)));
     }
-    frame.draw_across(&mut picture, "absolute error of the mode, at most", 10);
+    frame.draw_across(&mut picture, "absolute error of the mode, at most", largest);
     picture
 }

@@ -39,8 +39,8 @@ pub fn folds(evaluation: &Evaluation, order: &[usize], measure: &str) -> Picture
         height,
         format!("{} of every fold on {}", title(measure), evaluation.dataset),
         format!(
-            "{} learners, a line each, with a mark for every fold and a larger one for the mean.{best}",
-            runs.len()
+            "{}, a line each, with a mark for every fold and a larger one for the mean.{best}",
+            if runs.len() == 1 { "1 learner".into() } else { format!("{} learners", runs.len()) }
         ),
     );
     let frame = Frame {
@@ -57,7 +57,8 @@ pub fn folds(evaluation: &Evaluation, order: &[usize], measure: &str) -> Picture
     frame.draw_across(&mut picture, &head(measure), 6);
     for (place, run) in runs.iter().enumerate() {
         let y = top + row * (place as f64 + 0.5);
-        let series = if place == 0 { 1 } else { 0 };
+        // The best has the first colour in every picture; the others stay in the background.
+        let series = if place == 0 { 0 } else { 6 };
         let class = if place == 0 { "strong" } else { "" };
         picture.add(label(left - 12.0, y + 4.0, Anchor::End, class, &shortened(&run.name, 20)));
         let mean = run.mean.get(measure).unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! How a fit went: the training loss above, the K-L on rows that were not learnt from below, leaf updates marked.
+//! How fits went: the training loss above, the K-L on rows that were not learnt from below, leaf updates marked.
 
 use ldlf_core::results::CurvePoint;
 
@@ -12,62 +12,83 @@ type Curve = Vec<(f64, f64)>;
 /// Points that a curve is drawn with; more are averaged.
 const POINTS: usize = 240;
 
-/// The curve of one fit. `name` says whose.
-pub fn learning_curve(name: &str, points: &[CurvePoint]) -> Picture {
-    let of = |pick: fn(&CurvePoint) -> Option<f64>| -> Curve {
-        let kept = points.iter().filter_map(|point| Some((point.iteration as f64, pick(point)?)));
-        kept.filter(|(_, value)| value.is_finite()).collect()
-    };
-    let loss = averaged(&of(|point| point.loss));
-    let (validation, test) = (of(|point| point.validation_kl), of(|point| point.test_kl));
-    let updates: Vec<f64> =
-        points.iter().filter(|point| point.leaf_update).map(|point| point.iteration as f64).collect();
-    let last = points.last().map_or(1.0, |point| point.iteration as f64);
-    let measured: Vec<(&str, &Curve)> = [("validation K-L", &validation), ("test K-L", &test)]
-        .into_iter()
-        .filter(|(_, c)| !c.is_empty())
-        .collect();
+/// One measure over the folds: what it is called, and a curve a fold.
+struct Measured {
+    name: &'static str,
+    curves: Vec<Curve>,
+}
 
-    let mut said = format!("{} iterations, {} leaf updates.", last, updates.len());
-    if let (Some(first), Some(end)) = (loss.first(), loss.last()) {
-        said += &format!(" The training loss goes from {} to {}.", spoken(first.1), spoken(end.1));
+impl Measured {
+    fn of(name: &'static str, folds: &[Vec<CurvePoint>], pick: fn(&CurvePoint) -> Option<f64>) -> Self {
+        let curve = |points: &Vec<CurvePoint>| -> Curve {
+            let kept = points.iter().filter_map(|point| Some((point.iteration as f64, pick(point)?)));
+            kept.filter(|(_, value)| value.is_finite()).collect()
+        };
+        Measured { name, curves: folds.iter().map(curve).filter(|curve| !curve.is_empty()).collect() }
     }
-    for (what, curve) in &measured {
-        let best = curve.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
-        said += &format!(" The {what} is lowest, {}, at iteration {}.", spoken(best.1), best.0);
+
+    /// The lowest point of every fold.
+    fn lowest(&self) -> Vec<(f64, f64)> {
+        let lowest = |curve: &Curve| curve.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+        self.curves.iter().filter_map(lowest).collect()
     }
-    let panels = [!loss.is_empty(), !measured.is_empty()].iter().filter(|shown| **shown).count().max(1);
-    let (tall, left, width) = (150.0, 66.0, 720.0 - 66.0 - 20.0);
+}
+
+/// The curves of the fits of one learner, a line a fold. `name` says whose.
+pub fn learning_curve(name: &str, folds: &[Vec<CurvePoint>]) -> Picture {
+    let mut loss = Measured::of("training loss", folds, |point| point.loss);
+    loss.curves.iter_mut().for_each(|curve| *curve = averaged(curve));
+    let measured: Vec<Measured> = [
+        Measured::of("validation K-L", folds, |point| point.validation_kl),
+        Measured::of("test K-L", folds, |point| point.test_kl),
+    ]
+    .into_iter()
+    .filter(|measured| !measured.curves.is_empty())
+    .collect();
+    let updates = |points: &Vec<CurvePoint>| -> Vec<f64> {
+        points.iter().filter(|point| point.leaf_update).map(|point| point.iteration as f64).collect()
+    };
+    let updates = folds.iter().map(updates).max_by_key(Vec::len).unwrap_or_default();
+    let ends: Vec<f64> =
+        folds.iter().filter_map(|points| points.last()).map(|point| point.iteration as f64).collect();
+    let last = ends.iter().copied().fold(1.0, f64::max);
+
     let mut names: Vec<String> = Vec::new();
-    if !loss.is_empty() {
+    if !loss.curves.is_empty() {
         names.push("training loss (averaged)".into());
     }
-    names.extend(measured.iter().map(|(what, _)| what.to_string()));
-    let height = 34.0 + legend::height(&names, width) + panels as f64 * (tall + 34.0) + 20.0;
+    names.extend(measured.iter().map(|measured| measured.name.to_string()));
+    let panels = usize::from(!loss.curves.is_empty()) + usize::from(!measured.is_empty());
+    let (tall, left, width) = (150.0, 66.0, 720.0 - 66.0 - 20.0);
+    let height = 34.0 + legend::height(&names, width) + panels.max(1) as f64 * (tall + 34.0) + 20.0;
+    let said = described(&ends, &updates, &loss, &measured);
     let mut picture = Picture::new(720.0, height, format!("Learning curve of {name}"), said);
     let mut top = 10.0 + 14.0;
     top += legend::draw(&mut picture, &names, left, top, width) + 14.0;
-    let across = Scale::Linear(0.0, last.max(1.0));
+    let across = Scale::Linear(0.0, last);
     let mut series = 0;
     let mut lowest = None;
-    let mut groups: Vec<(&str, Vec<&Curve>)> = Vec::new();
-    if !loss.is_empty() {
-        groups.push(("training loss", vec![&loss]));
-    }
-    if !measured.is_empty() {
-        groups.push(("K-L", measured.iter().map(|(_, curve)| *curve).collect()));
-    }
-    for (axis, curves) in groups {
-        let up = Scale::around(curves.iter().flat_map(|curve| curve.iter().map(|(_, value)| *value)));
+    let groups = [("training loss", vec![&loss]), ("K-L", measured.iter().collect())];
+    for (axis, group) in groups {
+        let curves = || group.iter().flat_map(|measured| &measured.curves);
+        if curves().next().is_none() {
+            continue;
+        }
+        let up = Scale::around(curves().flat_map(|curve| curve.iter().map(|(_, value)| *value)));
         let frame = Frame { left, top, width, height: tall, across, up };
         frame.draw_up(&mut picture, axis, 5);
-        for curve in curves {
-            let places: Vec<(f64, f64)> = curve.iter().map(|&(x, y)| (frame.x(x), frame.y(y))).collect();
-            picture.add(polyline(&places, &format!("s{series}")));
-            if axis == "K-L"
-                && let Some(best) = curve.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))
-            {
-                picture.add(mark(frame.x(best.0), frame.y(best.1), series, 5.0));
+        for measured in group {
+            // Several folds lie over each other: each is drawn faintly, so that where they agree is dark.
+            let opacity = if measured.curves.len() > 1 { "0.45" } else { "1" };
+            for curve in &measured.curves {
+                let places: Vec<(f64, f64)> = curve.iter().map(|&(x, y)| (frame.x(x), frame.y(y))).collect();
+                picture.add(polyline(&places, &format!("s{series}")).attr("opacity", opacity));
+            }
+            if axis == "K-L" {
+                let size = if measured.curves.len() > 1 { 3.6 } else { 5.0 };
+                for (x, y) in measured.lowest() {
+                    picture.add(mark(frame.x(x), frame.y(y), series, size));
+                }
             }
             series += 1;
         }
@@ -83,6 +104,40 @@ pub fn learning_curve(name: &str, points: &[CurvePoint]) -> Picture {
     let axis = if updates.is_empty() { "iteration" } else { "iteration (strokes on the axis: leaf updates)" };
     frame.draw_across(&mut picture, axis, 8);
     picture
+}
+
+fn described(ends: &[f64], updates: &[f64], loss: &Measured, measured: &[Measured]) -> String {
+    let several = ends.len() > 1;
+    let mut said = if several { format!("{} folds, a line each; ", ends.len()) } else { String::new() };
+    said += &format!("{} iterations, {} leaf updates.", range(ends), updates.len());
+    let ends_of = |pick: fn(&Curve) -> Option<&(f64, f64)>| -> Vec<f64> {
+        loss.curves.iter().filter_map(pick).map(|point| point.1).collect()
+    };
+    let (first, end) = (ends_of(|curve| curve.first()), ends_of(|curve| curve.last()));
+    if !first.is_empty() {
+        said += &format!(" The training loss goes from {} to {}.", spoken(mean(&first)), spoken(mean(&end)));
+    }
+    for measured in measured {
+        let (at, values): (Vec<f64>, Vec<f64>) = measured.lowest().into_iter().unzip();
+        let lowest = if several { "lowest (marked), on average" } else { "lowest (marked)," };
+        said += &format!(
+            " The {} is {lowest} {}, at iteration {}.",
+            measured.name,
+            spoken(mean(&values)),
+            range(&at)
+        );
+    }
+    said
+}
+
+/// `400`, or `400 to 1500` where the numbers differ.
+fn range(values: &[f64]) -> String {
+    let (low, high) = values.iter().fold((f64::INFINITY, 0.0), |(low, high), &v| (v.min(low), v.max(high)));
+    if low >= high { format!("{high}") } else { format!("{low} to {high}") }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The means of neighbouring points, so that at most [`POINTS`] remain.

@@ -16,7 +16,7 @@ use super::sets::{FG_NET, MORPH_SUB, MOVIE};
 pub const NAME: &str = "figure3";
 
 const TREES: [usize; 7] = [1, 2, 5, 10, 20, 50, 100];
-const DEPTHS: [usize; 6] = [2, 4, 6, 8, 10, 12];
+const DEPTHS: [usize; 7] = [2, 4, 6, 8, 9, 10, 12];
 
 /// The numbers of the paper's text for Movie: row, axis, value of the parameter, K-L.
 const IN_THE_TEXT: [(&str, &str, usize, f64); 4] = [

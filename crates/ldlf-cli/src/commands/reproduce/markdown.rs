@@ -14,16 +14,15 @@ pub fn page(experiment: &Experiment, sections: &[Section<'_>], seed: u64) -> Str
     );
     for of_set in sections.chunk_by(|a, b| a.set == b.set) {
         text += &format!("\n## {}\n\n", of_set[0].set);
-        text += &match (&of_set[0].evaluation, of_set[0].get) {
+        text += &match (of_set.iter().find_map(|section| section.evaluation.as_ref()), of_set[0].get) {
             (Some(run), _) => {
                 format!("{} rows, {} features, {} labels.\n", run.rows, run.features, run.labels.len())
             }
-            (None, get) => {
-                format!("Not run: the set is not there. {}\n", capitalised(get.unwrap_or_default()))
-            }
+            (None, Some(get)) => format!("Not run: the set is not there. {}.\n", capitalised(get)),
+            (None, None) => "Nothing of it is finished.\n".into(),
         };
         if of_set.len() > 1 {
-            text += &overview(experiment.measures[0], of_set);
+            text += &overview(experiment, of_set);
         }
         let has_rows = |section: &&Section<'_>| {
             section.evaluation.is_some() || (of_set.len() == 1 && !section.published.is_empty())
@@ -36,7 +35,8 @@ pub fn page(experiment: &Experiment, sections: &[Section<'_>], seed: u64) -> Str
 }
 
 /// The headline measure: a row a method, a column a division.
-fn overview(measure: &str, sections: &[Section<'_>]) -> String {
+fn overview(experiment: &Experiment, sections: &[Section<'_>]) -> String {
+    let measure = experiment.measures[0];
     let heads: Vec<String> = sections.iter().map(|section| section.division.title()).collect();
     let mut text = format!(
         "\n| {} | {} |\n|---|{}\n",
@@ -44,10 +44,14 @@ fn overview(measure: &str, sections: &[Section<'_>]) -> String {
         heads.join(" | "),
         "---|".repeat(heads.len())
     );
-    for (place, entrant) in sections[0].entrants.iter().enumerate() {
-        let cells: Vec<String> = sections.iter().map(|section| own_cell(section, place, measure)).collect();
+    for entrant in &experiment.entrants {
+        let cell = |section: &Section<'_>| {
+            let place = section.entrants.iter().position(|label| *label == entrant.label);
+            place.map_or("-".into(), |place| own_cell(section, place, measure))
+        };
+        let cells: Vec<String> = sections.iter().map(cell).collect();
         if cells.iter().any(|cell| cell != "-") {
-            text += &format!("| {entrant} | {} |\n", cells.join(" | "));
+            text += &format!("| {} | {} |\n", entrant.label, cells.join(" | "));
         }
     }
     let mut methods: Vec<&str> = Vec::new();
@@ -98,6 +102,9 @@ fn table(experiment: &Experiment, section: &Section<'_>) -> String {
         let cells: Vec<String> = experiment.measures.iter().map(|name| published_cell(row, name)).collect();
         text += &format!("| *{}* | {} | |\n", row.method, cells.join(" | "));
     }
+    if !section.unfinished.is_empty() {
+        text += &format!("\nNot run: {}.\n", section.unfinished.join("; "));
+    }
     text
 }
 
@@ -117,10 +124,16 @@ fn own_cell(section: &Section<'_>, place: usize, name: &str) -> String {
 }
 
 fn published_cell(row: &super::Published, name: &str) -> String {
+    // The digits that the paper prints: at least these, more where a number has them.
+    let digits = if name.starts_with("mae") { 2 } else { 3 };
+    let shown = |value: f64| {
+        let (short, whole) = (format!("{value:.digits$}"), format!("{value}"));
+        if whole.len() > short.len() { whole } else { short }
+    };
     match row.numbers.iter().find(|number| number.measure == name) {
         Some(number) => match number.std {
-            Some(std) => format!("*{} ± {std}*", number.mean),
-            None => format!("*{}*", number.mean),
+            Some(std) => format!("*{} ± {}*", shown(number.mean), shown(std)),
+            None => format!("*{}*", shown(number.mean)),
         },
         None => "-".into(),
     }

@@ -15,7 +15,7 @@ mod table3;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ldlf::evaluate::{Contender, CrossValidation, Plan, cross_validate};
+use ldlf::evaluate::{Contender, CrossValidation, Plan, cross_validate, finished};
 use ldlf::journal::Journal;
 use ldlf::model_file::{Overwrite, write_atomically};
 use ldlf::read::ReadOptions;
@@ -201,7 +201,9 @@ struct Section<'a> {
     division: Division,
     /// What tables call the learners, in the order of the evaluation's results.
     entrants: Vec<String>,
-    /// Absent where the set is not there.
+    /// The learners that `--finished` found unfinished.
+    unfinished: Vec<String>,
+    /// Absent where the set is not there, and where nothing is finished.
     evaluation: Option<CrossValidation>,
     /// How to get a set that is not there.
     get: Option<&'static str>,
@@ -267,32 +269,37 @@ impl<'a> Frame<'a> {
     ) -> Result<Section<'a>> {
         let experiment = self.experiment;
         let of_section = |row: &&Published| row.set == source.name && row.division == division;
-        let evaluation = match data {
-            Some(data) => {
-                let evaluation = self.evaluate(source, data, division, watcher)?;
-                let name = format!("{}-{}", source.name, division.title().replace([' ', '%'], ""));
-                results::save(&self.folder.join(name), &evaluation, data)?;
-                Some(evaluation)
-            }
-            None => None,
+        let (taking_part, evaluation) = match data {
+            Some(data) => self.evaluate(source, data, division, watcher)?,
+            None => (vec![true; experiment.entrants.len()], None),
+        };
+        if let (Some(data), Some(evaluation)) = (data, &evaluation) {
+            let name = format!("{}-{}", source.name, division.title().replace([' ', '%'], ""));
+            results::save(&self.folder.join(name), evaluation, data)?;
+        }
+        let labels = |part: bool| -> Vec<String> {
+            let entrants = experiment.entrants.iter().zip(&taking_part);
+            entrants.filter(|(_, takes)| **takes == part).map(|(entrant, _)| entrant.label.clone()).collect()
         };
         Ok(Section {
             set: source.name.clone(),
             division,
-            entrants: experiment.entrants.iter().map(|entrant| entrant.label.clone()).collect(),
+            entrants: labels(true),
+            unfinished: labels(false),
             evaluation,
             get: source.file.as_ref().err().copied(),
             published: experiment.published.iter().filter(of_section).collect(),
         })
     }
 
+    /// Who takes part, and what they came to: everyone, or with `--finished` those who need no fit.
     fn evaluate(
         &self,
         source: &Source,
         data: &Dataset,
         division: Division,
         watcher: &mut FoldWatcher,
-    ) -> Result<CrossValidation> {
+    ) -> Result<(Vec<bool>, Option<CrossValidation>)> {
         let (seed, repeats) = (self.args.compute.seed, self.args.repeats);
         let cut = match (division, &source.fold_file) {
             (Division::TenFolds, Some(file)) if repeats.is_none() => Cut::File(file),
@@ -301,19 +308,27 @@ impl<'a> Frame<'a> {
             (Division::Released, _) => Cut::Released,
         };
         let folds = cut.folds(data, seed)?;
-        let contenders = build(&self.experiment.entrants, &source.name, division)?;
-        let entrants = self.experiment.entrants.iter();
-        let at_work = |entrant: &Entrant| format!("{}, {}, {}", source.name, division.title(), entrant.label);
-        watcher.turn_to(entrants.map(at_work).collect());
-        let plan = Plan {
+        let plan = |contenders| Plan {
             data,
-            contenders: &contenders,
+            contenders,
             folds: &folds,
             protocol: cut.protocol(),
             seed,
             threads: self.args.compute.threads,
             journal: Some(self.journal),
         };
-        cross_validate(&plan, watcher)
+        let mut entrants = self.experiment.entrants.clone();
+        let everyone = build(&entrants, &source.name, division)?;
+        let taking_part =
+            if self.args.finished { finished(&plan(&everyone)) } else { vec![true; entrants.len()] };
+        let mut takes_part = taking_part.iter();
+        entrants.retain(|_| takes_part.next() == Some(&true));
+        if entrants.is_empty() {
+            return Ok((taking_part, None));
+        }
+        let contenders = build(&entrants, &source.name, division)?;
+        let at_work = |entrant: &Entrant| format!("{}, {}, {}", source.name, division.title(), entrant.label);
+        watcher.turn_to(entrants.iter().map(at_work).collect());
+        Ok((taking_part, Some(cross_validate(&plan(&contenders), watcher)?)))
     }
 }
