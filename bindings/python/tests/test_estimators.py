@@ -100,7 +100,7 @@ def test_what_the_training_was_like_is_kept(distributions):
 def test_early_stopping_is_a_parameter(distributions):
     patient = {"trees": 3, "depth": 3, "least_iterations": 400, "epochs": 1, "leaf_every": 5, "learning_rate": 0.5}
     assert LDLForest(**patient, early_stopping=True, patience=1).fit(*distributions).n_iter_ < 400
-    assert LDLForest(**patient).fit(*distributions).n_iter_ == 400
+    assert LDLForest(**patient, early_stopping=False).fit(*distributions).n_iter_ == 400
 
 
 def test_the_model_does_not_depend_on_threads_but_on_the_seed(distributions):

@@ -98,8 +98,8 @@ ldlf_core::parameters! {
         leaf_iterations: usize = 10, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
         leaf_prior: f64 = 1.0, at_least 0;
-        /// Whether to hold rows back and keep the iteration that is best on them; without, all rows are learnt from to the end.
-        early_stopping: bool = false;
+        /// Whether to hold rows back and keep the iteration that is best on them; none does so with fewer than a hundred features.
+        early_stopping: Option<bool> = None;
         /// Share of the training rows held back.
         validation_share: f64 = 0.1, above 0, below 1;
         /// Leaf updates without improvement before training stops.
@@ -108,6 +108,9 @@ ldlf_core::parameters! {
         tolerance: Option<f64> = None, above 0;
     }
 }
+
+/// From so many features on some of them may be left out.
+const MANY_FEATURES: usize = 100;
 
 impl SldlfParameters {
     pub(crate) fn forest_shape(&self, labels: usize, ensemble: Ensemble) -> ForestShape {
@@ -133,7 +136,12 @@ impl SldlfParameters {
 
     /// The share of inputs left out: many features carry each other's news, few do not.
     pub(crate) fn dropout_share(&self, features: usize) -> f64 {
-        self.dropout.unwrap_or(if features >= 100 { 0.1 } else { 0.0 })
+        self.dropout.unwrap_or(if features >= MANY_FEATURES { 0.1 } else { 0.0 })
+    }
+
+    /// Whether rows are held back: what dropout keeps from being learnt by heart, early stopping does for few features.
+    pub(crate) fn stops_early(&self, features: usize) -> bool {
+        self.early_stopping.unwrap_or(features < MANY_FEATURES)
     }
 
     /// Iterations on this many training rows.
@@ -336,13 +344,13 @@ fn presets() -> Vec<Preset> {
         },
         Preset {
             name: "components",
-            help: "for principal components and few rows (chosen on ages of faces): one factor for all features, 40 trees of depth 4, no rows held back",
+            help: "for principal components and few rows (chosen on ages of faces): one factor for all features, none left out, 40 trees of depth 5, no rows held back",
             settings: settings(&[
                 "trees=40",
-                "depth=4",
+                "depth=5",
                 "scaling=common",
                 "weight_decay=0.3",
-                "dropout=0.2",
+                "dropout=0",
                 "least_iterations=600",
                 "early_stopping=false",
             ]),

@@ -89,7 +89,7 @@ impl<'a> Training<'a> {
         let shape = parameters.forest_shape(data.labels(), ensemble);
         shape.check()?;
         let seed = context.seed;
-        let (rows, validation) = match parameters.early_stopping {
+        let (rows, validation) = match parameters.stops_early(data.features.cols()) {
             true => hold_out(data, parameters.validation_share, seed),
             false => ((0..data.rows()).collect(), Vec::new()),
         };

@@ -75,7 +75,7 @@ fn the_bytes_of_a_model_do_not_depend_on_the_threads_or_the_run() {
 fn a_training_that_was_stopped_and_resumed_ends_in_the_same_bytes() {
     for extra in [
         &[][..],
-        &["early_stopping=true"],
+        &["early_stopping=false"],
         &["optimiser=sgd", "leaf_rows=batches"],
         &["leaf_rows=epoch"],
         &["start=greedy", "loss=forest"],

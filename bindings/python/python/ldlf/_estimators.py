@@ -68,9 +68,9 @@ class LDLForest(DistributionEstimator):
         Iterations of a leaf update.
     leaf_prior : a number at least 0, default=1.0
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
-    early_stopping : True or False, default=False
-        Whether to hold rows back and keep the iteration that is best on them; without, all rows are learnt from to
-        the end.
+    early_stopping : True or False, or None, default=None
+        Whether to hold rows back and keep the iteration that is best on them; none does so with fewer than a hundred
+        features.
     validation_share : a number above 0 and below 1, default=0.1
         Share of the training rows held back.
     patience : a whole number at least 1, default=20
@@ -179,10 +179,10 @@ class LDLForest(DistributionEstimator):
         },
         "components": {
             "trees": 40,
-            "depth": 4,
+            "depth": 5,
             "scaling": "common",
             "weight_decay": 0.3,
-            "dropout": 0.2,
+            "dropout": 0,
             "least_iterations": 600,
             "early_stopping": False,
         },
@@ -217,7 +217,7 @@ class LDLForest(DistributionEstimator):
         leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool = False,
+        early_stopping: bool | None = None,
         validation_share: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
@@ -327,9 +327,9 @@ class SNDFLDL(DistributionEstimator):
         Iterations of a leaf update.
     leaf_prior : a number at least 0, default=1.0
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
-    early_stopping : True or False, default=False
-        Whether to hold rows back and keep the iteration that is best on them; without, all rows are learnt from to
-        the end.
+    early_stopping : True or False, or None, default=None
+        Whether to hold rows back and keep the iteration that is best on them; none does so with fewer than a hundred
+        features.
     validation_share : a number above 0 and below 1, default=0.1
         Share of the training rows held back.
     patience : a whole number at least 1, default=20
@@ -438,10 +438,10 @@ class SNDFLDL(DistributionEstimator):
         },
         "components": {
             "trees": 40,
-            "depth": 4,
+            "depth": 5,
             "scaling": "common",
             "weight_decay": 0.3,
-            "dropout": 0.2,
+            "dropout": 0,
             "least_iterations": 600,
             "early_stopping": False,
         },
@@ -476,7 +476,7 @@ class SNDFLDL(DistributionEstimator):
         leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool = False,
+        early_stopping: bool | None = None,
         validation_share: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
