@@ -198,16 +198,6 @@ fn the_pages_of_table_1_and_figure_3_show_the_committed_numbers() {
 }
 
 #[test]
-fn the_page_of_figure_3_shows_the_earlier_curve_of_the_other_rule() {
-    let (page, evaluation) = (text("docs/results/figure3.md"), numbers("figure3-Movie-a"));
-    for run in evaluation.runs.iter().filter(|run| run.learner == "sndf-ldl") {
-        let trees = run.parameters.get("trees").expect("the number of trees").to_string();
-        let line = page.lines().find(|line| cells(line)[0] == trees).expect("a row of the table");
-        assert_eq!(cells(line)[1], written(run, "kl"), "figure3.md, sndf-ldl, {trees} trees");
-    }
-}
-
-#[test]
 fn the_row_of_the_paper_is_met_on_movie_by_its_protocol() {
     let object = experiment("table1");
     let section = list(&object["sections"])
