@@ -6,6 +6,8 @@ pub use ldlf_baselines as baselines;
 pub use ldlf_core::*;
 pub use ldlf_forest as forest;
 
+pub mod auto;
+pub mod blend;
 pub mod registry;
 
 /// The README's examples, run as tests.
