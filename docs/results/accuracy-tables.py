@@ -2,6 +2,7 @@
 
     accuracy-tables.py page HEAD                 the page: the words of HEAD, in which a line `TABLE name` stands for a table
     accuracy-tables.py collect CHANGE... < JSON  one object of the results of `ldlf cv --json`, one for each change
+    accuracy-tables.py merge NAME                all results of a set in the form of `ldlf cv --json`
 """
 
 import json
@@ -23,6 +24,8 @@ def main() -> None:
     if command == "collect":
         json.dump(collect(rest), sys.stdout, indent=1)
         print()
+    elif command == "merge":
+        json.dump(merge(rest[0]), sys.stdout)
     else:
         tables = {"kl": divergences, "ranks": ranks, "ablation": ablation}
         for line in Path(rest[0]).read_text().splitlines():
@@ -40,14 +43,16 @@ def collect(changes: list[str]) -> dict[str, dict[str, float]]:
     return collected
 
 
+def merge(name: str) -> dict:
+    """The results of a set, ours and others, as one report."""
+    files = (NUMBERS / f"{kind}{name}.json" for kind in ("", "accuracy-", "outside-"))
+    reports = [json.loads(path.read_text()) for path in files if path.exists()]
+    return reports[0] | {"results": [result for report in reports for result in report["results"]]}
+
+
 def means_on(name: str) -> Means:
     """The means over the folds of every learner on a set, ours and others."""
-    means: Means = {}
-    for file in (f"{name}.json", f"accuracy-{name}.json", f"outside-{name}.json"):
-        path = NUMBERS / file
-        if path.exists():
-            means |= {result["learner"]: result["mean"] for result in json.loads(path.read_text())["results"]}
-    return means
+    return {result["learner"]: result["mean"] for result in merge(name)["results"]}
 
 
 def average_ranks(means: Means) -> dict[str, float]:

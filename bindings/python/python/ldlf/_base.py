@@ -44,6 +44,8 @@ class LDLEstimator(BaseEstimator):
         0, 1, 2, ...
     n_iter_ : int
         Iterations done; 0 for a learner that does not iterate.
+    inspection_ : list of (str, object)
+        What the model tells of its inside, as ``ldlf inspect`` shows it: sizes of a forest, what a search tried and kept.
     loss_curve_ : list of float
         The training loss of every iteration.
     validation_curve_ : list of (int, float)
