@@ -49,7 +49,7 @@ const SMALL: [&str; 8] = [
 ];
 
 fn settings(more: &[&str]) -> Settings {
-    Settings::parse(&[&SMALL[..], more].concat()).unwrap()
+    Settings::parse([&SMALL[..], more].concat()).unwrap()
 }
 
 /// Holdings of which each has the virtual shards that `owner` gives it.
