@@ -23,6 +23,9 @@ PATIENCE = 60
 #: How often the same virtual shards may be lost before their next worker would only be lost too.
 MOST_LOSSES = 5
 
+#: What a call ends with when the worker of an actor is gone. Faults of the work itself come as a ``Failure``.
+LOST = (OSError, RuntimeError, KeyError, asyncio.CancelledError)
+
 
 def _unwrap(answer: Any) -> Any:
     if isinstance(answer, Failure):
@@ -117,7 +120,7 @@ class Workers:
                 holder.actor = holder.future.result()
                 holder.address = holder.actor._address
                 return
-            except (OSError, asyncio.CancelledError):
+            except LOST:
                 # The worker, or one that held a part of its rows, died on the way; KilledWorker is raised as it is.
                 self._replace(holder)
 
@@ -168,7 +171,9 @@ class Workers:
         """By holder: whether it was lost, else its answer. Runs on the client's loop."""
 
         async def call(holder: Holder) -> Any:
-            return await getattr(holder.actor, what)(*arguments[holder.shards[0]])
+            # An actor finds its way through the current client, whichever that is.
+            with self._client.as_current():
+                return await getattr(holder.actor, what)(*arguments[holder.shards[0]])
 
         calls = [asyncio.ensure_future(call(holder)) for holder in holders]
         self._round = asyncio.gather(*calls, return_exceptions=True)
@@ -187,7 +192,10 @@ class Workers:
         finally:
             for task in calls:
                 task.cancel()
-        return [(isinstance(answer, BaseException), answer) for answer in found]
+        for answer in found:
+            if isinstance(answer, BaseException) and not isinstance(answer, LOST):
+                raise answer
+        return [(isinstance(answer, LOST), answer) for answer in found]
 
     def _free(self, holder: Holder) -> None:
         if holder.future is not None:
@@ -212,7 +220,7 @@ def deal(shards: int, threads: list[int]) -> list[list[int]]:
     >>> deal(8, [1, 1])
     [[0, 1, 2, 3], [4, 5, 6, 7]]
     >>> deal(2, [1, 1, 1])
-    [[0], [], [1]]
+    [[0], [1], []]
     """
     total, ends = sum(threads), [0]
     for count in threads:

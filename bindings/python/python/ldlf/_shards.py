@@ -206,13 +206,14 @@ def _features(part: Any, columns: list[str] | None, piece: Piece) -> Any:
             raise ValueError("X holds something that is not a number") from None
     if array.ndim != 2:
         raise ValueError(f"X must have two dimensions, got {array.ndim}")
-    if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        raise ValueError(f"X row {row}, column {column} holds {array[row, column]}; fill or drop what is missing")
     return array
 
 
 def _stack(parts: list[Any]) -> Any:
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    array = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(f"X row {row}, column {column} holds {array[row, column]}; fill or drop what is missing")
+    return array
