@@ -9,6 +9,7 @@ the workers share this machine, so that more workers than cores gain nothing; `d
 
 import argparse
 import json
+import multiprocessing
 import os
 import platform
 import statistics
@@ -66,6 +67,22 @@ def task_of(question):
     document = json.loads(json.loads(question[8 : 8 + size])["__metadata__"]["ldlf"])
     task = document["task"]
     return task if isinstance(task, str) else next(iter(task))
+
+
+def spin(_):
+    """A plain loop that needs one core and nothing else."""
+    begun, total = time.perf_counter(), 0
+    for number in range(5_000_000):
+        total += number
+    return time.perf_counter() - begun
+
+
+def free_cores():
+    """How many cores two loops at once get: 2 where nobody else works, less beside other programs."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.map(spin, range(2), chunksize=1)
+        alone = spin(None)
+        return 2 * alone / max(pool.map(spin, range(2), chunksize=1))
 
 
 def rows_of(block, features, seed):
@@ -141,9 +158,12 @@ def main():
         "cores": os.cpu_count(),
         "versions": f"dask {dask.__version__}, distributed {distributed.__version__}, Python {platform.python_version()}",
         "machine": platform.machine(),
+        "free_cores": [],
         "measured": [],
     }
     for workers in map(int, options.workers.split(",")):
+        figures["free_cores"].append(free_cores())
+        print(f"free cores: {figures['free_cores'][-1]:.2f}", file=sys.stderr, flush=True)
         plan = [(forest, int(batch)) for forest in FORESTS for batch in options.batches.split(",")]
 
         def run(client, workers=workers, plan=plan):

@@ -31,7 +31,7 @@ from ._cluster import Here, Workers
 from ._progress import Bar
 
 #: What suits large mini-batches better than the defaults of one process.
-DEFAULTS: dict[str, Any] = {"batch_size": 65536, "least_iterations": 300, "leaf_every": 10}
+DEFAULTS: dict[str, Any] = {"batch_size": 65536, "learning_rate": 0.03, "least_iterations": 300, "leaf_every": 20}
 
 
 class LDLForest(_estimators.LDLForest):
@@ -56,8 +56,10 @@ class LDLForest(_estimators.LDLForest):
     virtual_shards : int, default=16
         How many parts the rows are cut into: at most so many workers have something to do. Part of the result, as the seed is.
     batch_size : int, default=65536
+    learning_rate : float, default=0.03
+        Few steps on many rows bear longer ones.
     least_iterations : int, default=300
-    leaf_every : int, default=10
+    leaf_every : int, default=20
     **parameters
         As of :class:`ldlf.LDLForest`. ``n_jobs`` are the threads of this process; workers use their own.
 
