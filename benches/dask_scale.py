@@ -22,7 +22,9 @@ import distributed
 import ldlf.dask
 import numpy as np
 from distributed import Client, LocalCluster
+from ldlf import _cluster
 from ldlf._cluster import Here, Workers
+from ldlf._shards import Shards
 
 LABELS = 5
 #: The default forest, and one with few parameters: what depends on bytes and what on rows can be told apart.
@@ -36,6 +38,7 @@ class Timed:
     """Notes the seconds and bytes of every round, and what the coordinator did between two of them."""
 
     notes: list = []
+    spent: list = []
 
     def ask(self, question, for_newcomer):
         begun = time.perf_counter()
@@ -53,8 +56,25 @@ class Timed:
         return answers
 
 
+class TimedShards(Shards):
+    """Notes the processor's seconds of every answer: what a worker needs where it has a core for itself."""
+
+    def answer(self, question):
+        begun = time.thread_time()
+        answer = super().answer(question)
+        self.spent = [*getattr(self, "spent", []), (task_of(question), time.thread_time() - begun)]
+        return answer
+
+    def times(self):
+        return self.spent
+
+
 class TimedWorkers(Timed, Workers):
-    pass
+    def close(self):
+        """Asks how long the answers took before the workers forget it."""
+        if self.holders and all(holder.actor is not None for holder in self.holders):
+            Timed.spent = self._ask_all("times", {holder.shards[0]: () for holder in self.holders})
+        super().close()
 
 
 class TimedHere(Timed, Here):
@@ -106,7 +126,7 @@ def collections(rows, features, parts):
 
 def measure(client, X, y, forest, batch, rounds):
     """The median step and leaf round of a short training."""
-    Timed.notes = []
+    Timed.notes, Timed.spent = [], []
     estimator = ldlf.dask.LDLForest(
         client,
         **FORESTS[forest],
@@ -123,6 +143,7 @@ def measure(client, X, y, forest, batch, rounds):
     estimator.fit(X, y)
     steps = [note for note in Timed.notes if note["task"] == "step"][1:]
     leaves = [note for note in Timed.notes if note["task"] == "leaves"][1:]
+    busiest = [max(round_) for round_ in zip(*([t for task, t in own if task == "step"] for own in Timed.spent))][1:]
     starts = [note["begun"] for note in Timed.notes if note["task"] == "step"][1:]
     whole = [later - earlier for earlier, later in zip(starts, starts[1:])]
     return {
@@ -132,12 +153,19 @@ def measure(client, X, y, forest, batch, rounds):
         "step_seconds": statistics.median(note["ended"] - note["begun"] for note in steps),
         "round_seconds": statistics.median(whole),
         "round_seconds_all": whole,
+        "busiest_cpu_seconds": statistics.median(busiest) if busiest else None,
         "sent": steps[-1]["sent"],
         "received": steps[-1]["received"],
         "leaf_seconds": statistics.median(note["ended"] - note["begun"] for note in leaves),
         "leaf_sent": leaves[-1]["sent"],
         "leaf_received": leaves[-1]["received"],
     }
+
+
+def write(figures, path):
+    """After every measurement, so that one that is cut short leaves what it has."""
+    with open(path, "w") as file:
+        file.write(json.dumps(figures, indent=1) + "\n")
 
 
 def main():
@@ -147,9 +175,9 @@ def main():
     parser.add_argument("--workers", default="1,2,4", help="numbers of workers, and 0 for one process without a cluster")
     parser.add_argument("--batches", default="65536,8192,1024")
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--out", default="-")
+    parser.add_argument("--out", required=True)
     options = parser.parse_args()
-    ldlf.dask.Workers, ldlf.dask.Here = TimedWorkers, TimedHere
+    ldlf.dask.Workers, ldlf.dask.Here, _cluster.Shards = TimedWorkers, TimedHere, TimedShards
     X, y = collections(options.rows, options.features, 20)
     figures = {
         "rows": options.rows,
@@ -166,13 +194,15 @@ def main():
         print(f"free cores: {figures['free_cores'][-1]:.2f}", file=sys.stderr, flush=True)
         plan = [(forest, int(batch)) for forest in FORESTS for batch in options.batches.split(",")]
 
-        def run(client, workers=workers, plan=plan):
+        def run(client, X=X, y=y, workers=workers, plan=plan):
             for forest, batch in plan:
                 rounds = options.rounds if batch >= 65536 and forest == "default" else 3 * options.rounds
                 found = {"workers": workers, **measure(client, X, y, forest, batch, rounds)}
                 figures["measured"].append(found)
+                write(figures, options.out)
                 print(
                     f"{workers} workers, {forest}, batch {batch}: {1e3 * found['round_seconds']:.1f} ms a round, "
+                    f"{1e3 * (found['busiest_cpu_seconds'] or 0):.1f} ms of the busiest worker's processor, "
                     f"{found['sent'] + found['received']} bytes",
                     file=sys.stderr,
                     flush=True,
@@ -185,13 +215,8 @@ def main():
             LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None) as cluster,
             Client(cluster, direct_to_workers=True) as client,
         ):
-            run(client)
-    text = json.dumps(figures, indent=1) + "\n"
-    if options.out == "-":
-        print(text, end="")
-    else:
-        with open(options.out, "w") as file:
-            file.write(text)
+            # Made once for all measurements with this cluster.
+            run(client, *client.persist([X, y]))
 
 
 if __name__ == "__main__":
