@@ -65,6 +65,9 @@ pub enum Command {
     /// Show what a model file holds
     #[command(after_help = INSPECT)]
     Inspect(Inspect),
+    /// Write a model for other runtimes, as ONNX
+    #[command(after_help = EXPORT)]
+    Export(Export),
     /// Make one self-contained HTML page of results and models
     #[command(after_help = REPORT)]
     Report(Report),
@@ -400,6 +403,27 @@ const INSPECT: &str = "\
 Examples:
   ldlf inspect votes.ldlf
   ldlf inspect votes.ldlf --json";
+
+/// `ldlf export`.
+#[derive(Args)]
+pub struct Export {
+    /// The model file
+    pub model: PathBuf,
+    /// Where to write the model as ONNX
+    #[arg(long, value_name = "FILE")]
+    pub onnx: PathBuf,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+}
+
+const EXPORT: &str = "\
+The file holds everything between a table's numbers and its distributions, scaling included, in standard operators (opset 17).
+It reads `features`, single precision, [rows, features] in the model's order, and gives `distributions`, [rows, labels]; for
+labels that stand for numbers also `mean` and `mode`. Names are in its metadata. A row with a missing value gives NaN.
+
+Example:
+  ldlf export votes.ldlf --onnx votes.onnx";
 
 /// A model with the data that it is looked at with.
 #[derive(Args)]

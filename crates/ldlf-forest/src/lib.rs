@@ -10,6 +10,7 @@
 pub mod block;
 pub mod complexity;
 pub mod encoder;
+pub mod graph;
 pub mod greedy;
 pub mod head;
 pub mod kernel;

@@ -188,14 +188,38 @@ class LDLEstimator(BaseEstimator):
             Whether an existing file may be replaced.
         """
         check_is_fitted(self)
-        if os.path.lexists(path) and not overwrite:
-            raise FileExistsError(f"{os.fspath(path)} exists; choose another name or pass overwrite=True")
+        _refuse_existing(path, overwrite)
         self.model_.save(path)
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file; they depend on data, parameters and seed alone."""
         check_is_fitted(self)
         return self.model_.to_bytes()
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> bytes:
+        """The model as an ONNX file, which onnxruntime and others run without ldlf; scaling is part of it.
+
+        It reads ``features`` of shape (rows, features) in single precision and gives ``distributions`` of shape (rows, labels), for
+        labels that stand for numbers also ``mean`` and ``mode`` of shape (rows,). Names are in its metadata. A row with a missing
+        value gives NaN. Models that look up training rows or grown trees raise.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the file.
+        overwrite : bool, default=False
+            Whether an existing file may be replaced.
+
+        Returns
+        -------
+        bytes
+            The file.
+        """
+        check_is_fitted(self)
+        file = self.model_.to_onnx()
+        if path is not None:
+            _write(path, file, overwrite)
+        return file
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Any:
@@ -303,6 +327,17 @@ class ValueEstimator(LDLEstimator):
             truth = _engine.means(_targets.known(y, self._labels, None), self._values("score"))
         check_consistent_length(truth, found)
         return -float(np.average(np.abs(found - np.asarray(truth, dtype=np.float64)), weights=sample_weight))
+
+
+def _refuse_existing(path: str | os.PathLike[str], overwrite: bool) -> None:
+    if os.path.lexists(path) and not overwrite:
+        raise FileExistsError(f"{os.fspath(path)} exists; choose another name or pass overwrite=True")
+
+
+def _write(path: str | os.PathLike[str], file: bytes, overwrite: bool) -> None:
+    """Writes a file, whole or not at all."""
+    _refuse_existing(path, overwrite)
+    _engine.write_file(path, file)
 
 
 def _read(path: str | os.PathLike[str]) -> _engine.Model:
