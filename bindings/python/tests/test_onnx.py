@@ -15,7 +15,7 @@ from ldlf.datasets import make_mixture
 from quick import quick
 from scipy import io, sparse
 
-EXPORTED = ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "cpnn", "sce-ldl", "aa-bp", "mean"]
+EXPORTED = ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean"]
 TOLERANCE = 1e-5
 DATA = Path(os.environ.get("LDLF_DATA", REPOSITORY.parent / "shared" / "data"))
 

@@ -96,7 +96,7 @@ pub struct Compute {
 /// `ldlf train`.
 #[derive(Args)]
 pub struct Train {
-    /// The table to learn from (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    /// The table to learn from (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
     pub data: PathBuf,
     /// The learner; `ldlf learners` lists them
     #[arg(long, default_value = "sldlf", value_name = "NAME")]
@@ -154,9 +154,15 @@ pub struct Predict {
     pub model: PathBuf,
     /// The rows to predict, or - for standard input with --format; label columns are not needed
     pub data: PathBuf,
-    /// Where to write (.csv, .tsv, .parquet, .npz), or - for CSV on standard output
+    /// Where to write (.csv, .tsv, .parquet, .arrow, .feather, .arrows, .npz), or - for CSV on standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// Make --out a folder of files of so many rows each, from which --resume can go on
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub part_rows: Option<usize>,
+    /// Go on after the finished parts of a run that was stopped; begins where there is none
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
     /// The format of DATA, where its name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = values::format)]
     pub format: Option<ldlf::read::Format>,
@@ -178,9 +184,16 @@ pub struct Predict {
 }
 
 const PREDICT: &str = "\
+Rows are read, predicted and written a few blocks at a time, in their order: a table may be larger than the memory.
+
+One file is written whole or not at all. With --part-rows the output is a folder of numbered files (part-000000.parquet, ...),
+each whole, which pandas, polars, Spark and others read as one table; after Ctrl-C, a crash or a full disk the same call with
+--resume goes on after the last finished part and leaves the same bytes as one unbroken run.
+
 Examples:
   ldlf predict votes.ldlf new.csv --out predicted.csv
   ldlf predict age.ldlf faces.parquet --write mean,interval=0.9,entropy --out ages.parquet
+  ldlf predict votes.ldlf big.parquet --out scored.parquet --part-rows 1000000 --resume
   zcat rows.csv.gz | ldlf predict votes.ldlf - --format csv --out - | head";
 
 /// `ldlf evaluate`.
@@ -220,7 +233,7 @@ pub enum ProtocolName {
 /// `ldlf cv`.
 #[derive(Args)]
 pub struct Cv {
-    /// The table (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    /// The table (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
     pub data: PathBuf,
     /// The learners to compare
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "sldlf,mean")]
@@ -283,7 +296,7 @@ Examples:
 /// `ldlf sweep`.
 #[derive(Args)]
 pub struct Sweep {
-    /// The table (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    /// The table (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
     pub data: PathBuf,
     /// The learner
     #[arg(long, default_value = "sldlf", value_name = "NAME")]

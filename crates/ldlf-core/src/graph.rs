@@ -354,8 +354,8 @@ impl Graph {
 }
 
 /// The learners whose models are graphs of standard operators; those that look up training rows or grown trees are not.
-pub const WITH_A_GRAPH: [&str; 9] =
-    ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "cpnn", "sce-ldl", "aa-bp", "mean"];
+pub const WITH_A_GRAPH: [&str; 10] =
+    ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean"];
 
 impl TrainedModel {
     /// The model as a graph of standard operators, or a sentence that it is none.
