@@ -1,5 +1,7 @@
 """Tables in batches, and the recipes for Dask and Spark: the same predictions as all rows at once."""
 
+import sys
+
 import ldlf
 import numpy as np
 import pandas as pd
@@ -141,6 +143,13 @@ def test_a_frame_gives_a_frame_of_its_kind(kind, model, rows, expected):
         assert found.index.equals(frame.index) and (empty.dtypes == found.dtypes).all()
 
 
+def test_a_frame_without_columns_to_keep_and_one_whose_column_is_called_like_a_label(model, rows):
+    for frame in (rows[0].to_pandas(), pl.from_arrow(rows[0])):
+        assert model.predict_frame(frame).shape == (500, 4)
+    with pytest.raises(ValueError, match="keep names 'label_1', which is also the name of a label"):
+        model.predict_frame(rows[0].to_pandas().assign(label_1=0), keep=["label_1"])
+
+
 def test_dask_map_partitions(model, rows, expected):
     """The recipe of docs/scoring.md."""
     dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -171,9 +180,10 @@ def test_spark_map_in_pandas(model, rows, expected):
     np.testing.assert_allclose(found[HEADS].to_numpy(), expected, atol=1e-7)
 
 
-def test_spark_itself(model, rows, expected):
+def test_spark_itself(model, rows, expected, monkeypatch):
     """The recipe in a local Spark, where there is one: pyspark brings 400 MB and needs Java, so that it is no test requirement."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed (400 MB, needs Java)")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     spark = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         frame = spark.createDataFrame(rows[0].to_pandas()).repartition(3)
@@ -182,7 +192,8 @@ def test_spark_itself(model, rows, expected):
             for part in frames:
                 yield model.predict_frame(part, keep=["key"])
 
-        schema = "key long, " + ", ".join(f"`{name}` float" for name in HEADS)
+        heads = model.predict_frame(frame.limit(0).toPandas()).columns
+        schema = "key long, " + ", ".join(f"`{name}` float" for name in heads)
         found = frame.mapInPandas(score, schema=schema).toPandas().sort_values("key")
         np.testing.assert_allclose(found[HEADS].to_numpy(), expected, atol=1e-7)
     finally:

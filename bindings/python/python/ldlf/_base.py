@@ -180,6 +180,9 @@ class LDLEstimator(BaseEstimator):
 
     def _needed(self, names: Sequence[str], keep: Sequence[str]) -> list[str]:
         """The feature columns in the model's order; without names of its own it takes all that are not kept."""
+        clash = [name for name in keep if name in self._heads()]
+        if clash:
+            raise ValueError(f"keep names {clash[0]!r}, which is also the name of a label; rename the column")
         known = getattr(self, "feature_names_in_", None)
         needed = [str(name) for name in known] if known is not None else [name for name in names if name not in keep]
         if len(needed) != self.n_features_in_:
@@ -285,9 +288,8 @@ class LDLEstimator(BaseEstimator):
             found = self.model_.predict(rows, _inputs.threads(self.n_jobs)).reshape(len(rows), -1)
         columns = {name: found[:, label] for label, name in enumerate(self._heads())}
         if hasattr(frame, "with_columns"):
-            return frame.select(list(keep)).with_columns(**{n: type(frame)({n: c})[n] for n, c in columns.items()})
-        kept = frame[list(keep)]
-        return kept.assign(**columns)
+            return type(frame)({**{name: frame[name] for name in keep}, **columns})
+        return frame[list(keep)].assign(**columns)
 
     def _values(self, wanted: str) -> list[float]:
         check_is_fitted(self)
