@@ -65,7 +65,7 @@ fn parts_that_are_missing_are_made_again_to_the_same_bytes() {
         let whole = parts(&folder, out);
         assert_eq!(whole.len(), 6, "{out}");
         // As after a stop: the run is not finished, and its last parts are not there.
-        let record = format!("{out}/.ldlf-run.json");
+        let record = format!(".{out}.ldlf-run.json");
         let unfinished = folder.read(&record).replace("\"finished\": true", "\"finished\": false");
         folder.write(&record, &unfinished);
         std::fs::remove_file(folder.path(&format!("{out}/{}", whole[3].0))).unwrap();
@@ -93,7 +93,7 @@ fn every_format_goes_on_from_the_same_row() {
         let call = format!("predict n {data} --out {out} --part-rows 400");
         folder.succeed(&call);
         let whole = parts(&folder, &out);
-        let record = format!("{out}/.ldlf-run.json");
+        let record = format!(".{out}.ldlf-run.json");
         folder.write(&record, &folder.read(&record).replace("true\n}", "false\n}"));
         std::fs::remove_file(folder.path(&format!("{out}/{}", whole[4].0))).unwrap();
         folder.succeed(&format!("{call} --resume"));
@@ -147,7 +147,7 @@ fn what_makes_no_sense_with_parts_is_refused() {
             "predict m rows.csv --out p.csv --resume",
             "p.csv: there is nothing to resume; begin with --part-rows",
         ),
-        ("predict m rows.csv --out p.csv --part-rows 0", "must be at least 1"),
+        ("predict m rows.csv --out p.csv --part-rows 0", "give a whole number of at least 1"),
         ("predict m rows.csv --out p.csv --part-rows 5 --resume --force", "cannot be used with"),
         ("predict m rows.csv --out votes.csv --part-rows 5", "votes.csv is a file; name another output"),
     ] {

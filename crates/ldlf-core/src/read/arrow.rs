@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
-use arrow_ipc::{Message, MessageHeader, root_as_message};
+use arrow_ipc::{CompressionType, Message, MessageHeader, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::columnar::{BatchSource, Choose, ColumnTable, guarded};
@@ -23,8 +23,15 @@ const KIND: &str = "Arrow";
 /// The front of a file, its mark filled up to eight bytes; a stream has none.
 const FRONT: [u8; 8] = *b"ARROW1\0\0";
 
+/// How far writers fill up the front.
+const LONGEST_FRONT: usize = 64;
+
 /// What stands before the length of a message, but for old writers.
 const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// What one byte can stand for at most in each codec: a byte more of a match's length; a block of one value in four bytes.
+const MOST_BY_LZ4: u64 = 255;
+const MOST_BY_ZSTD: u64 = (128 << 10) / 4;
 
 /// Opens a table and reads its header.
 pub(super) fn open(source: Source) -> Result<ColumnTable> {
@@ -59,6 +66,8 @@ struct Packets {
     reader: BufReader<Box<dyn Read + Send>>,
     /// Bytes that were looked at and belong to the first packet.
     ahead: Vec<u8>,
+    /// Whether the last packet was read; a file has its table of contents behind it.
+    ended: bool,
 }
 
 /// The head of a packet: a message that says what its body is.
@@ -75,18 +84,30 @@ impl Packet {
 
 impl Packets {
     fn new(file: &str, reader: Box<dyn Read + Send>) -> Result<Self> {
-        let mut packets =
-            Packets { file: file.to_string(), reader: BufReader::new(reader), ahead: Vec::new() };
+        let reader = BufReader::new(reader);
+        let mut packets = Packets { file: file.to_string(), reader, ahead: Vec::new(), ended: false };
         let front = packets.read(FRONT.len() as u64)?;
         match &front[..] {
             [] => return Err(Error::data(format!("{file}: the file is empty"))),
             [b'F', b'E', b'A', b'1', ..] => {
                 return Err(unusable(file, "Feather version 1; save it anew as version 2"));
             }
-            front if *front == FRONT => {}
+            front if *front == FRONT => packets.pass_padding()?,
             _ => packets.ahead = front,
         }
         Ok(packets)
+    }
+
+    /// Some writers fill the front up further; no message begins with zeros.
+    fn pass_padding(&mut self) -> Result<()> {
+        for _ in (FRONT.len()..LONGEST_FRONT).step_by(4) {
+            self.ahead = self.read(4)?;
+            if self.ahead != [0; 4] {
+                break;
+            }
+            self.ahead.clear();
+        }
+        Ok(())
     }
 
     /// So many bytes, or fewer where the file ends: memory is taken as they come.
@@ -115,6 +136,9 @@ impl Packets {
 
     /// The next head, or `None` at the end.
     fn next(&mut self) -> Result<Option<Packet>> {
+        if self.ended {
+            return Ok(None);
+        }
         let mut length = self.read(4)?;
         if length == CONTINUATION {
             length = self.read_all(4)?;
@@ -126,6 +150,7 @@ impl Packets {
             Err(_) => return Err(self.cut_short()),
         };
         if length == 0 {
+            self.ended = true;
             return Ok(None);
         }
         let mut packet = Packet { head: self.read_all(length.into())?, body_length: 0 };
@@ -146,16 +171,24 @@ impl Packets {
             .map_err(|e| Error::data(format!("{}: {e}", self.file)))
     }
 
-    /// Refuses compressed columns that would take more memory than there is; the library believes what they say.
+    /// Refuses compressed columns that claim to hold more than can be packed into their bytes, or more than the memory: the library
+    /// believes what they say.
     fn check_unpacked(&self, batch: arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Result<()> {
-        let (Some(_), Some(buffers)) = (batch.compression(), batch.buffers()) else { return Ok(()) };
+        let (Some(compression), Some(buffers)) = (batch.compression(), batch.buffers()) else {
+            return Ok(());
+        };
+        let most = if compression.codec() == CompressionType::LZ4_FRAME { MOST_BY_LZ4 } else { MOST_BY_ZSTD };
         let mut total = 0u64;
         for buffer in buffers {
             let start = usize::try_from(buffer.offset()).unwrap_or(usize::MAX);
             let said = body.get(start..).and_then(|rest| rest.first_chunk::<8>());
             // What lies outside of the body is for the library to refuse.
             let Some(said) = said.filter(|_| buffer.length() > 0) else { continue };
-            total = total.saturating_add(u64::try_from(i64::from_le_bytes(*said)).unwrap_or(0));
+            let said = u64::try_from(i64::from_le_bytes(*said)).unwrap_or(0);
+            if said / most > buffer.length().unsigned_abs() {
+                return Err(unusable(&self.file, &format!("a column that claims {said} bytes")));
+            }
+            total = total.saturating_add(said);
         }
         self.check_memory(total)
     }
@@ -248,6 +281,8 @@ impl BatchSource for Batches {
 }
 
 fn unusable(file: &str, why: &str) -> Error {
+    // The library's words may come in several lines.
+    let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     Error::data(format!("{file}: not a usable Arrow file ({why})"))
 }
 

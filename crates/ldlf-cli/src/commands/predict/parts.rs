@@ -1,6 +1,7 @@
 //! An output in parts: a folder of numbered files, each whole or not there, so that a run that was stopped goes on from there.
 //!
-//! A hidden file in the folder says what the run was; `--resume` compares it, so that no part of another run is taken for its own.
+//! A hidden file beside the folder says what the run was; `--resume` compares it, so that no part of another run is taken for its
+//! own. It is not in the folder because some readers of such folders take every file in them for a part.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -13,8 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::args::Predict;
 use crate::inputs::is_standard;
 
-/// What the hidden file is called.
-const RECORD: &str = ".ldlf-run.json";
+/// The hidden file of a folder.
+fn record_of(folder: &Path) -> PathBuf {
+    let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    folder.with_file_name(format!(".{name}.ldlf-run.json"))
+}
 
 /// Bytes at the front and at the end of the data that tell it from other data.
 const LOOKED_AT: u64 = 1 << 16;
@@ -62,7 +66,7 @@ impl Parts {
         if found && !folder.is_dir() {
             return refuse(" is a file; name another output for the parts");
         }
-        let record = read_record(&folder)?;
+        let record = if found { read_record(&folder)? } else { None };
         let part_rows = match (args.part_rows, &record) {
             (Some(rows), _) => rows,
             (None, Some(record)) => record.part_rows,
@@ -118,7 +122,7 @@ impl Parts {
 
     fn write_record(&self) -> Result<()> {
         let text = serde_json::to_string_pretty(&self.run).expect("a run is plain data");
-        write_atomically(&self.folder.join(RECORD), Overwrite::Yes, |file| writeln!(file, "{text}"))
+        write_atomically(&record_of(&self.folder), Overwrite::Yes, |file| writeln!(file, "{text}"))
     }
 
     /// Removes what an earlier run wrote; refuses where there is anything else.
@@ -126,7 +130,7 @@ impl Parts {
         let mut ours = Vec::new();
         for name in entries(&self.folder)? {
             let part = name.starts_with("part-") && name.ends_with(&format!(".{}", self.extension));
-            if part || name == RECORD {
+            if part {
                 ours.push(self.folder.join(name));
             } else if !is_leftover(&name) {
                 return Err(Error::usage(format!(
@@ -185,7 +189,7 @@ fn is_leftover(name: &str) -> bool {
 }
 
 fn read_record(folder: &Path) -> Result<Option<Run>> {
-    let path = folder.join(RECORD);
+    let path = record_of(folder);
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(serde_json::from_str(&text).ok()),
         Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Err(Error::io(&path, e)),

@@ -1,6 +1,7 @@
 //! Rows on their way from the data to the output: one thread reads ahead, the caller's predicts on all cores, one thread writes.
 //! Few blocks are on the way at a time, and they keep their order.
 
+use std::cell::Cell;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
@@ -45,6 +46,7 @@ pub struct Cuts {
 /// Predicted blocks as the writing thread takes them.
 pub struct Predictions {
     receiver: Receiver<Passed>,
+    ended: Cell<bool>,
 }
 
 enum Passed {
@@ -56,9 +58,15 @@ impl Predictions {
     /// The next block, or `None` after the last one. An error where the others have stopped before the end; what it was is theirs
     /// to say.
     pub fn next(&self) -> Result<Option<Prediction>> {
+        if self.ended.get() {
+            return Ok(None);
+        }
         match self.receiver.recv() {
             Ok(Passed::Block(prediction)) => Ok(Some(prediction)),
-            Ok(Passed::End) => Ok(None),
+            Ok(Passed::End) => {
+                self.ended.set(true);
+                Ok(None)
+            }
             Err(_) => Err(Error::Interrupted),
         }
     }
@@ -77,7 +85,7 @@ impl Pipeline<'_> {
             let (read, blocks) = sync_channel(WAITING);
             let (predicted, receiver) = sync_channel(WAITING);
             scope.spawn(move || read_blocks(rows, cuts, &read));
-            let writer = scope.spawn(move || write(&Predictions { receiver }));
+            let writer = scope.spawn(move || write(&Predictions { receiver, ended: Cell::new(false) }));
             let outcome = self.predict_all(blocks, &predicted, total);
             drop(predicted);
             self.progress.finish();
