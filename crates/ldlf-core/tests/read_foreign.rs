@@ -118,7 +118,7 @@ mod arrow {
         for (text, said) in [
             ("", ": the file is empty"),
             ("FEA1....", "(Feather version 1; save it anew as version 2)"),
-            ("a,b\n1,2\n", "the file is damaged or cut short (it ends within a batch)"),
+            ("a,b\n1,2\n", "not a usable Arrow file (it begins neither as a file nor as a stream)"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = read(path.path(), &votes()).unwrap_err();

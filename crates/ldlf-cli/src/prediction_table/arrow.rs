@@ -59,7 +59,9 @@ fn as_io(error: ArrowError) -> std::io::Error {
 impl<W: Write + Send> TableWriter for ArrowTable<W> {
     fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
         let batch = record_batch(columns).map_err(as_io)?;
-        if let State::Waiting(out) = std::mem::replace(&mut self.state, State::Failed) {
+        if matches!(self.state, State::Waiting(_))
+            && let State::Waiting(out) = std::mem::replace(&mut self.state, State::Failed)
+        {
             self.state = Self::open(self.form, out, &batch).map_err(as_io)?;
         }
         match &mut self.state {

@@ -32,7 +32,9 @@ enum State<W: Write + Send> {
 impl<W: Write + Send> TableWriter for ParquetTable<W> {
     fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
         let batch = record_batch(columns).map_err(std::io::Error::other)?;
-        if let State::Waiting(out) = std::mem::replace(&mut self.state, State::Failed) {
+        if matches!(self.state, State::Waiting(_))
+            && let State::Waiting(out) = std::mem::replace(&mut self.state, State::Failed)
+        {
             let compression = Compression::ZSTD(ZstdLevel::default());
             let properties = WriterProperties::builder().set_compression(compression).build();
             let writer = ArrowWriter::try_new(out, batch.schema(), Some(properties))?;

@@ -249,6 +249,19 @@ fn arrow_is_written_and_read_back_as_file_and_as_stream() {
     }
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn many_blocks_are_whole_in_every_format() {
+    let folder = three_to_one();
+    let rows: String = (0..70_000).map(|row| format!("{row},0\n")).collect();
+    folder.write("many.csv", &format!("x,y\n{rows}"));
+    for out in ["p.csv", "p.parquet", "p.arrow", "p.arrows"] {
+        folder.succeed(&format!("predict m many.csv --out {out} --write distribution,entropy --quiet"));
+        let call = format!("train {out} --labels no,yes --learner mean --out again --json --force --quiet");
+        assert_eq!(folder.json(&call)["rows"], 70_000, "{out}");
+    }
+}
+
 #[test]
 fn measures_are_a_table_or_json() {
     let folder = three_to_one();

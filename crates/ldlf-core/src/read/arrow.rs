@@ -93,7 +93,8 @@ impl Packets {
                 return Err(unusable(file, "Feather version 1; save it anew as version 2"));
             }
             front if *front == FRONT => packets.pass_padding()?,
-            _ => packets.ahead = front,
+            front if front.starts_with(&CONTINUATION) => packets.ahead = front.to_vec(),
+            _ => return Err(unusable(file, "it begins neither as a file nor as a stream")),
         }
         Ok(packets)
     }
