@@ -3,7 +3,7 @@
 
 use ldlf::dataset::SingleLabel;
 use ldlf::targets::{Spread, TargetRows, from_single_label};
-use ldlf::{Csr, Dataset, Error, Features, Matrix, Result};
+use ldlf::{Csr, Dataset, Error, Features, Matrix, Result, Schema};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::exceptions::PyTypeError;
@@ -13,7 +13,17 @@ use crate::errors::raise;
 
 /// Features as Python hands them over: an array `[rows, features]`, or compressed sparse rows as
 /// `(indptr, indices, values, columns)`.
+///
+/// An array with few entries that differ from zero is kept sparse: the rule of the readers.
 pub fn features(given: &Bound<'_, PyAny>) -> PyResult<Features> {
+    Ok(match features_as_given(given)? {
+        Features::Dense(matrix) => given.py().detach(|| Features::by_density(matrix)),
+        sparse => sparse,
+    })
+}
+
+/// As [`features`], but what is given dense stays dense: where all parts of a table must be alike.
+pub fn features_as_given(given: &Bound<'_, PyAny>) -> PyResult<Features> {
     let py = given.py();
     if let Ok((indptr, indices, values, columns)) =
         given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>, usize)>()
@@ -71,7 +81,7 @@ fn dense<T: Copy>(
             }
         }
     }
-    Ok(Features::by_density(Matrix::new(rows, cols, data)?))
+    Ok(Features::Dense(Matrix::new(rows, cols, data)?))
 }
 
 fn singles(given: &Bound<'_, PyAny>) -> PyResult<Vec<f32>> {
@@ -99,7 +109,7 @@ fn whole_numbers<T>(given: &Bound<'_, PyAny>, convert: impl Fn(i64) -> Option<T>
 }
 
 /// Probabilities or vote counts as distributions.
-fn distributions(view: ArrayView2<'_, f64>) -> Result<Matrix<f32>> {
+pub fn distributions(view: ArrayView2<'_, f64>) -> Result<Matrix<f32>> {
     let mut targets = TargetRows::new(view.ncols(), false);
     let mut line = Vec::with_capacity(view.ncols());
     for (row, values) in view.outer_iter().enumerate() {
@@ -127,6 +137,28 @@ pub struct Names {
     singles: Option<(Vec<f64>, f64)>,
 }
 
+impl Names {
+    /// The schema of so many labels.
+    pub fn schema(self, labels: usize) -> Result<Schema> {
+        if let Some(values) = &self.label_values {
+            ldlf::targets::check_label_values(values)?;
+            if values.len() != labels {
+                let given = values.len();
+                return Err(Error::usage(format!("label_values gives {given} numbers for {labels} labels")));
+            }
+        }
+        let names = || (0..labels).map(|label| format!("label_{label}")).collect();
+        Ok(Schema {
+            feature_names: self.feature_names,
+            label_names: self.label_names.unwrap_or_else(names),
+            label_values: self.label_values,
+            single: self
+                .singles
+                .map(|(_, sigma)| SingleLabel { column: None, spread: Some(Spread::Gaussian { sigma }) }),
+        })
+    }
+}
+
 /// A checked dataset.
 pub fn dataset(
     given: &Bound<'_, PyAny>,
@@ -143,22 +175,8 @@ pub fn dataset(
         if let Some(weights) = weights {
             data = data.with_weights(weights)?;
         }
-        if let Some(values) = &names.label_values {
-            ldlf::targets::check_label_values(values)?;
-            if values.len() != data.labels() {
-                let (given, labels) = (values.len(), data.labels());
-                return Err(Error::usage(format!("label_values gives {given} numbers for {labels} labels")));
-            }
-        }
-        data.schema.feature_names = names.feature_names;
-        data.schema.label_values = names.label_values;
-        if let Some(names) = names.label_names {
-            data.schema.label_names = names;
-        }
-        if let Some((labels, sigma)) = names.singles {
-            data.schema.single = Some(SingleLabel { column: None, spread: Some(Spread::Gaussian { sigma }) });
-            data.truth = Some(labels);
-        }
+        data.truth = names.singles.as_ref().map(|(labels, _)| labels.clone());
+        data.schema = names.schema(data.labels())?;
         Ok(data)
     };
     given.py().detach(build).map_err(raise)

@@ -2,7 +2,8 @@
 //!
 //! `inputs` turns arrays into a dataset, `door` runs work while other Python threads go on and Ctrl-C is heard,
 //! `training` fits, `model` holds what was learnt, `learners` tells what there is, `measures` and `answers` read
-//! distributions, `head` is the forest head for PyTorch, `onnx` writes models for other runtimes, `errors` turns our sentences into exceptions.
+//! distributions, `head` is the forest head for PyTorch, `onnx` writes models for other runtimes, `shards` the training on several
+//! machines, `errors` turns our sentences into exceptions.
 
 use pyo3::prelude::*;
 
@@ -16,6 +17,7 @@ mod learners;
 mod measures;
 mod model;
 mod onnx;
+mod shards;
 mod training;
 
 /// The compiled part of the package `ldlf`; everything in it has a typed face in Python.
@@ -37,6 +39,8 @@ mod _engine {
     use crate::model::Model;
     #[pymodule_export]
     use crate::onnx::{head_to_onnx, write_file};
+    #[pymodule_export]
+    use crate::shards::{Coordinator, Holding};
     #[pymodule_export]
     use crate::training::fit;
 }

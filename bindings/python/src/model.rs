@@ -90,7 +90,8 @@ impl Model {
         self.history.iter().map(told).collect()
     }
 
-    /// What the file says beside the arrays, as JSON: learner, parameters, features, schema, summary.
+    /// What the file says beside the arrays, as JSON: learner, parameters, features, schema, summary, and what the
+    /// model tells of its inside.
     fn document(&self) -> String {
         let model = &self.model;
         json!({
@@ -99,6 +100,7 @@ impl Model {
             "features": model.features,
             "schema": model.schema,
             "summary": model.summary,
+            "inspection": model.model.inspect(),
         })
         .to_string()
     }

@@ -59,7 +59,7 @@ pub fn fit(
 }
 
 /// A value of another kind than its parameter takes is a `TypeError`; a value out of range is left to the learner's own check.
-fn check_kinds(settings: &Settings, declared: &[Parameter]) -> PyResult<()> {
+pub fn check_kinds(settings: &Settings, declared: &[Parameter]) -> PyResult<()> {
     for parameter in declared {
         let Some(value) = settings.get(parameter.name) else { continue };
         let fits = match (&parameter.kind, value) {
@@ -104,7 +104,7 @@ pub fn told(event: &FitEvent) -> Told {
 }
 
 /// A model whose numbers ran out of bounds could be neither pickled nor saved: better said now, with a remedy.
-fn refuse_what_cannot_be_loaded(learner: &str, parts: &Parts) -> Result<()> {
+pub fn refuse_what_cannot_be_loaded(learner: &str, parts: &Parts) -> Result<()> {
     let finite = |array: &Array| match array {
         Array::F32(_, numbers) => numbers.iter().all(|number| number.is_finite()),
         Array::F64(_, numbers) => numbers.iter().all(|number| number.is_finite()),

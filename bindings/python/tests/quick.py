@@ -11,6 +11,7 @@ SHORT = {
     "least_iterations": 100,
     "penalty": 1.0,
     "width": 1.0,
+    "rivals": False,
 }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ldlf import AAKNN, BFGSLDL, LDLForest, LDLForestClassifier, MeanLDL
+from ldlf import AAKNN, BFGSLDL, LDLForest, LDLForestAuto, LDLForestClassifier, MeanLDL
 from ldlf.measures import kl
 from quick import distribution_learners, quick
 from sklearn.exceptions import NotFittedError
@@ -21,6 +21,15 @@ def test_every_learner_predicts_distributions_and_beats_or_meets_the_floor(learn
     # Naive Bayes is over-confident on these rows; IISALDL learns a Gaussian around each row's mean instead of its distribution.
     if learner.__name__ not in ("PTBayes", "IISALDL"):
         assert model.score(X, y) >= MeanLDL().fit(X, y).score(X, y) - 1e-6
+
+
+def test_the_searching_forest_says_what_it_tried_and_what_it_kept(distributions):
+    X, y = distributions
+    model = LDLForestAuto(iterations=20).fit(X, y)
+    tried = [name for name, _ in model.inspection_ if name.startswith("tried ")]
+    assert "tried sldlf in the race" in tried and "tried random-forest" in tried
+    weights = [float(told.split()[1]) for name, told in model.inspection_ if name.startswith("member ")]
+    assert sum(weights) == pytest.approx(1, abs=0.05)
 
 
 def test_vote_counts_and_their_shares_give_the_same_model(votes):

@@ -142,12 +142,17 @@ def test_names_stand_in_the_metadata():
     assert session.get_modelmeta().custom_metadata_map == facts
 
 
-@pytest.mark.parametrize("learner", [name for name in LEARNERS if name not in EXPORTED])
+@pytest.mark.parametrize("learner", [name for name in LEARNERS if name not in (*EXPORTED, "sldlf-auto")])
 def test_other_models_say_that_they_cannot_and_which_can(learner, distributions):
     X, y = distributions
     model = fitted(learner, X, y, label_values=[1, 2, 3, 4])
     with pytest.raises(ValueError, match=f"a model of {learner} cannot be exported to ONNX; those of sldlf, "):
         model.to_onnx()
+
+
+def test_a_mixture_is_exported_when_its_members_can_be(distributions):
+    X, y = distributions
+    assert_alike(fitted("sldlf-auto", X, y, rivals=False, forests=2, iterations=30), X)
 
 
 def test_a_file_is_written_once(tmp_path, distributions):

@@ -150,6 +150,14 @@ def test_the_head_replaces_the_last_layer_of_a_network():
     assert network[0].weight.grad.abs().sum() > 0
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_rows_have_no_loss_and_no_gradient(path, weighted):
+    head, features, targets = small()
+    loss = head(features[:0], targets[:0], torch.ones(0) if weighted else None)
+    loss.backward()
+    assert float(loss.detach()) == 0 and not head.linear.weight.grad.any()
+
+
 def test_tensors_that_are_not_contiguous_are_read(path):
     head, features, targets = small()
     head.eval()

@@ -368,7 +368,7 @@ impl TrainedModel {
         let features = graph.features();
         let Some(distributions) = self.model.add_to_graph(&mut graph, &features) else {
             return Err(Error::usage(format!(
-                "a model of {} cannot be exported to ONNX; those of {} can",
+                "a model of {} cannot be exported to ONNX; those of {}, and mixtures of these, can",
                 self.learner,
                 WITH_A_GRAPH.join(", ")
             )));

@@ -5,8 +5,11 @@ use std::ops::Range;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::random::Generator;
-use ldlf_core::{Csr, Error, Features, Matrix, Result, choices};
+use ldlf_core::{Csr, Error, Features, Matrix, Result, Seed, choices};
 use rand::RngExt;
+
+use crate::bins::Bins;
+use crate::columns::{Columns, column_squares, column_sums, column_values, numeric_columns};
 
 choices! {
     /// How features are brought to a common scale.
@@ -33,80 +36,6 @@ pub struct Encoder {
     limit: f32,
     bins: Bins,
     bias: bool,
-}
-
-/// Piecewise-linear encoding of some columns: with edges `e_0 <= ... <= e_T`, bin `t` holds
-/// `clamp((x - e_t) / (e_{t+1} - e_t), 0, 1)`, so that a linear map of the bins is any function that is linear between edges.
-#[derive(Clone, Debug, PartialEq, Default)]
-struct Bins {
-    /// Which columns, in rising order.
-    columns: Vec<u32>,
-    /// `[columns, count + 1]`: quantiles of the training rows; equal neighbours make an empty bin.
-    edges: Vec<f32>,
-    /// Bins a column.
-    count: usize,
-}
-
-impl Bins {
-    /// Finds the numeric columns of sparse features and their quantiles.
-    fn fit(features: &Features, rows: &[usize], stored: &[usize], count: usize) -> Self {
-        let mut bins = Bins { count, ..Bins::default() };
-        if count == 0 || !matches!(features, Features::Sparse(_)) {
-            return bins;
-        }
-        let mut values: Vec<(u32, Vec<f32>)> = (0..features.cols() as u32)
-            .filter(|&column| 2 * stored[column as usize] >= rows.len().max(1))
-            .map(|column| (column, Vec::new()))
-            .collect();
-        let place: Vec<Option<usize>> = (0..features.cols() as u32)
-            .map(|column| values.binary_search_by_key(&column, |(column, _)| *column).ok())
-            .collect();
-        for &row in rows {
-            features.for_each_in_row(row, |column, value| {
-                if let Some(place) = place[column] {
-                    values[place].1.push(value);
-                }
-            });
-        }
-        for (column, mut values) in values {
-            values.resize(rows.len(), 0.0);
-            values.sort_unstable_by(f32::total_cmp);
-            let mut distinct = values.clone();
-            distinct.dedup();
-            if distinct.len() > 2 {
-                bins.columns.push(column);
-                bins.edges.extend((0..=count).map(|edge| values[edge * (values.len() - 1) / count]));
-            }
-        }
-        bins
-    }
-
-    /// The bins of one row that are not empty, numbered on from `first`.
-    fn encode<'a>(
-        &'a self,
-        value_of: impl Fn(u32) -> f32 + 'a,
-        first: usize,
-    ) -> impl Iterator<Item = (u32, f32)> + 'a {
-        self.columns.iter().zip(self.edges.chunks_exact(self.count + 1)).enumerate().flat_map(
-            move |(index, (column, edges))| {
-                let x = value_of(*column);
-                let start = first + index * self.count;
-                edges
-                    .windows(2)
-                    .enumerate()
-                    .take_while(move |(_, edge)| x > edge[0])
-                    .filter(|(_, edge)| edge[1] > edge[0])
-                    .map(move |(bin, edge)| {
-                        ((start + bin) as u32, ((x - edge[0]) / (edge[1] - edge[0])).min(1.0))
-                    })
-            },
-        )
-    }
-
-    /// How many inputs the bins make.
-    fn inputs(&self) -> usize {
-        self.columns.len() * self.count
-    }
 }
 
 /// Encoded rows, with a last column of ones when there is a bias.
@@ -142,6 +71,8 @@ pub struct Dropout<'a> {
     pub share: f32,
     /// Where the chance comes from.
     pub generator: &'a mut Generator,
+    /// The seed of all rows and the number of the first, where every row draws by its own number and the generator starts anew.
+    pub by_row: Option<(Seed, u64)>,
 }
 
 /// Turns `1 / deviation` of every column into one factor, such that the mean square of all scaled columns is 1; gives the
@@ -167,42 +98,58 @@ impl Encoder {
         bins: usize,
         bias: bool,
     ) -> Self {
-        let cols = features.cols();
-        let (shift, mut scale, bins) = match scaling {
-            Scaling::Raw => (vec![0.0; cols], vec![1.0; cols], Bins::default()),
-            Scaling::Standard | Scaling::Common => {
-                let sparse = matches!(features, Features::Sparse(_));
-                let n = rows.len().max(1) as f64;
-                let mut sum = vec![0.0f64; cols];
-                for &row in rows {
-                    features.for_each_in_row(row, |col, v| sum[col] += f64::from(v));
-                }
-                let mean: Vec<f64> = sum.iter().map(|s| s / n).collect();
-                let mut squares = vec![0.0f64; cols];
-                let mut stored = vec![0usize; cols];
-                for &row in rows {
-                    features.for_each_in_row(row, |col, v| {
-                        squares[col] += (f64::from(v) - mean[col]).powi(2);
-                        stored[col] += 1;
-                    });
-                }
-                let mut shift = vec![0.0f32; cols];
-                let mut scale = vec![0.0f32; cols];
-                for col in 0..cols {
-                    let absent = rows.len() - stored[col];
-                    let deviation = ((squares[col] + absent as f64 * mean[col].powi(2)) / n).sqrt();
-                    // A column whose spread is rounding noise is constant.
-                    if deviation > 1e-6 * mean[col].abs() && deviation > f64::from(f32::MIN_POSITIVE) {
-                        scale[col] = (1.0 / deviation) as f32;
-                        shift[col] = if sparse { 0.0 } else { mean[col] as f32 };
-                    }
-                }
-                let bins = Bins::fit(features, rows, &stored, bins);
-                bins.columns.iter().for_each(|&column| scale[column as usize] = 0.0);
-                (shift, scale, bins)
+        if scaling == Scaling::Raw {
+            return Encoder::raw(features.cols(), bias);
+        }
+        let rows_count = rows.len().max(1) as f64;
+        let mean: Vec<f64> = column_sums(features, rows).iter().map(|sum| sum / rows_count).collect();
+        let (squares, stored) = column_squares(features, rows, &mean);
+        let bins = match features {
+            Features::Sparse(_) if bins > 0 => {
+                let columns = numeric_columns(&stored, rows.len());
+                let values = column_values(features, rows, &columns);
+                Bins::fit(columns, values, bins)
             }
+            _ => Bins::none(bins),
         };
-        let mut limit = if scaling == Scaling::Raw { f32::MAX } else { limit as f32 };
+        let sparse = matches!(features, Features::Sparse(_));
+        Encoder::from_columns(
+            Columns { rows: rows.len(), sparse, mean, squares, stored },
+            scaling,
+            limit,
+            bins,
+            bias,
+        )
+    }
+
+    /// Leaves features as they are.
+    pub(crate) fn raw(features: usize, bias: bool) -> Self {
+        let (shift, scale) = (vec![0.0; features], vec![1.0; features]);
+        Encoder { shift, scale, limit: f32::MAX, bins: Bins::default(), bias }
+    }
+
+    /// The encoder that what is known of the columns makes; the columns of the bins are not scaled.
+    pub(crate) fn from_columns(
+        columns: Columns,
+        scaling: Scaling,
+        limit: f64,
+        bins: Bins,
+        bias: bool,
+    ) -> Self {
+        let Columns { rows, sparse, mean, squares, stored } = columns;
+        let mut shift = vec![0.0f32; mean.len()];
+        let mut scale = vec![0.0f32; mean.len()];
+        for col in 0..mean.len() {
+            let absent = rows as f64 - stored[col];
+            let deviation = ((squares[col] + absent * mean[col].powi(2)) / rows.max(1) as f64).sqrt();
+            // A column whose spread is rounding noise is constant.
+            if deviation > 1e-6 * mean[col].abs() && deviation > f64::from(f32::MIN_POSITIVE) {
+                scale[col] = (1.0 / deviation) as f32;
+                shift[col] = if sparse { 0.0 } else { mean[col] as f32 };
+            }
+        }
+        bins.columns.iter().for_each(|&column| scale[column as usize] = 0.0);
+        let mut limit = limit as f32;
         if scaling == Scaling::Common {
             limit *= make_common(&mut scale);
         }
@@ -289,6 +236,7 @@ impl Encoder {
         for (row, out) in rows.zip(out.chunks_exact_mut(self.inputs())) {
             self.encode_dense_row(features.row(row), out);
             if let Some(dropout) = &mut dropout {
+                dropout.begin(row);
                 dropout.apply(&mut out[..self.scale.len()]);
             }
         }
@@ -305,6 +253,9 @@ impl Encoder {
         out.clear();
         for row in rows {
             let (columns, values) = features.row(row);
+            if let Some(dropout) = &mut dropout {
+                dropout.begin(row);
+            }
             let bias = self.bias.then_some((self.inputs() as u32 - 1, 1.0));
             let kept = self.inputs_of(columns, values).filter_map(|(input, z)| {
                 let z = dropout.as_mut().map_or(z, |dropout| dropout.one(z));
@@ -415,6 +366,12 @@ impl Encoder {
 }
 
 impl Dropout<'_> {
+    fn begin(&mut self, row: usize) {
+        if let Some((seed, first)) = self.by_row {
+            *self.generator = seed.numbered(first + row as u64).generator();
+        }
+    }
+
     fn one(&mut self, value: f32) -> f32 {
         if self.generator.random::<f32>() < self.share { 0.0 } else { value / (1.0 - self.share) }
     }
@@ -456,7 +413,6 @@ impl EncodedRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldlf_core::Seed;
 
     #[test]
     fn dense_columns_get_mean_zero_and_deviation_one_and_constants_vanish() {
@@ -540,7 +496,8 @@ mod tests {
         let encoder = Encoder::fit(&features, &[0], Scaling::Raw, 5.0, 0, true);
         let mut out = encoder.buffer(&features);
         let mut generator = Seed::new(1).generator();
-        encoder.encode(&features, 0..1, Some(Dropout { share: 0.25, generator: &mut generator }), &mut out);
+        let dropout = Dropout { share: 0.25, generator: &mut generator, by_row: None };
+        encoder.encode(&features, 0..1, Some(dropout), &mut out);
         let Encoded::Dense(z) = out else { panic!("dense") };
         let mean: f32 = z[..4000].iter().sum::<f32>() / 4000.0;
         assert!((mean - 1.0).abs() < 0.05 && z[4000] == 1.0, "{mean}");

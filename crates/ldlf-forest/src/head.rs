@@ -266,30 +266,51 @@ impl<T: Number> Head<T> {
         if bytes <= ROUTING_BUDGET {
             let routed = self.route_all(source, examples, threads);
             for _ in 0..update.iterations {
-                let statistics = self.statistics_of(&routed, rows, threads);
-                self.move_leaves(&statistics, update);
+                let statistics = self.add_up(&self.statistics_of(&routed, rows, threads));
+                self.move_leaves(&statistics, &update.prior);
             }
         } else {
             for _ in 0..update.iterations {
-                let statistics = self.statistics_anew(source, examples, threads);
-                self.move_leaves(&statistics, update);
+                let statistics = self.leaf_statistics(source, examples, threads);
+                self.move_leaves(&statistics, &update.prior);
             }
         }
     }
 
-    /// Adds up the parts of the statistics in their order and moves every tree's leaves.
-    fn move_leaves(&mut self, parts: &[Vec<T>], update: &LeafUpdate) {
+    /// The statistics `sum_i w_i p_l(x_i) d_ic / g_c(x_i)` of every tree over some rows, `[trees, leaves, labels]`. Being sums, those
+    /// of several processes can be added up before [`Head::move_leaves`].
+    pub fn leaf_statistics<S: ActivationSource<T>>(
+        &self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        threads: &Threads,
+    ) -> Vec<f64> {
+        match examples.is_empty() {
+            true => vec![0.0; self.leaves.len()],
+            false => self.add_up(&self.statistics_anew(source, examples, threads)),
+        }
+    }
+
+    /// Moves every tree's leaves by statistics over all rows, `[trees, leaves, labels]`: one iteration of Eqn. 12.
+    pub fn move_leaves(&mut self, statistics: &[f64], prior: &LeafPrior) {
         let size = self.shape.leaves() * self.shape.labels;
-        let trees = self.shape.trees;
-        let per_tree = parts.len() / trees;
-        let mut total = vec![0.0f64; size];
-        for tree in 0..trees {
-            total.fill(0.0);
-            for part in &parts[tree * per_tree..(tree + 1) * per_tree] {
+        for (leaves, statistics) in self.leaves.chunks_mut(size).zip(statistics.chunks(size)) {
+            apply(statistics, prior, leaves);
+        }
+    }
+
+    /// Adds up the parts of the statistics, tree after tree, in their order.
+    fn add_up(&self, parts: &[Vec<T>]) -> Vec<f64> {
+        let per_tree = parts.len() / self.shape.trees;
+        let mut totals = vec![0.0f64; self.leaves.len()];
+        for (total, parts) in
+            totals.chunks_mut(self.shape.leaves() * self.shape.labels).zip(parts.chunks(per_tree))
+        {
+            for part in parts {
                 total.iter_mut().zip(part).for_each(|(total, part)| *total += part.as_f64());
             }
-            apply(&total, &update.prior, &mut self.leaves[tree * size..(tree + 1) * size]);
         }
+        totals
     }
 
     /// Rows whose statistics are summed by one task: at most 16 tasks a tree, so that the partial sums stay small.

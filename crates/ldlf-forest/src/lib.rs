@@ -4,10 +4,12 @@
 //! In the order of the paper: the shape of the trees and the unit behind each split ([`tree_shape`]), the way of a row to the
 //! leaves ([`routing`]), what a tree predicts and how far off it is ([`loss`]), the leaf update ([`leaves`]); all of them together
 //! on matrices of activations ([`head`]); the scaled features and the linear map in front of them ([`encoder`], [`linear`]);
-//! what a training repeats ([`stepper`]); Algorithm 1 ([`training`]); the learner ([`shallow`]); single rows ([`single_row`]); and
-//! `view`, which lays a forest open for pictures.
+//! what a training repeats ([`stepper`]); Algorithm 1 ([`training`]), also on rows that stand in several places ([`shards`]); the
+//! learner ([`shallow`]); single rows ([`single_row`]); and `view`, which lays a forest open for pictures.
 
+mod bins;
 pub mod block;
+mod columns;
 pub mod complexity;
 pub mod encoder;
 pub mod graph;
@@ -17,13 +19,17 @@ pub mod kernel;
 pub mod leaves;
 pub mod linear;
 pub mod loss;
+mod pass;
+mod progress;
 pub mod routing;
 pub mod shallow;
+pub mod shards;
 pub mod single_row;
 pub mod stepper;
 pub mod training;
 pub mod tree_shape;
 mod view;
+mod weight_gradient;
 
 use ldlf_core::LearnerEntry;
 

@@ -291,16 +291,39 @@ impl OptimiserState {
                 View::strided(&x[start..], count, rows, 1, inputs),
                 View::row_major(gradient, rows, units),
             );
-            let decaying = if bias && start + count == inputs { (count - 1) * units } else { count * units };
-            let (w, w_bias) = weights.split_at_mut(decaying);
-            let (m, m_bias) = first.split_at_mut(decaying);
-            let (v, v_bias) = second.split_at_mut(decaying);
-            let (g, g_bias) = sums.split_at(decaying);
-            vectorise!(step.apply(w, g, m, v));
-            vectorise!(step.without_decay().apply(w_bias, g_bias, m_bias, v_bias));
-            for (homes, w) in homes.iter().skip(start).zip(w.chunks_exact_mut(units)) {
-                step.draw_home(homes, w);
-            }
+            let bias = bias && start + count == inputs;
+            apply_step(step, bias, homes.get(start..).unwrap_or(&[]), units, weights, sums, first, second);
+        });
+    }
+
+    /// Takes one step by a gradient with respect to the weights that is known already, `[inputs, units]`.
+    pub fn step_by(
+        &mut self,
+        map: &mut LinearMap,
+        gradient: &[f32],
+        step: &Step,
+        bias: bool,
+        threads: &Threads,
+    ) {
+        let (inputs, units) = (map.inputs, map.units);
+        let shard = Self::dense_shard(inputs);
+        let homes = &self.homes;
+        let slices = [&mut map.weights[..], &mut self.first[..], &mut self.second[..]];
+        threads.for_each_chunk(slices, shard * units, |task, [weights, first, second]| {
+            let start = task * shard;
+            let count = weights.len() / units;
+            let gradient = &gradient[start * units..(start + count) * units];
+            let bias = bias && start + count == inputs;
+            apply_step(
+                step,
+                bias,
+                homes.get(start..).unwrap_or(&[]),
+                units,
+                weights,
+                gradient,
+                first,
+                second,
+            );
         });
     }
 
@@ -391,6 +414,30 @@ impl OptimiserState {
     }
 }
 
+/// One step on the weights of some inputs, of which the last is a bias where `bias` says so.
+#[allow(clippy::too_many_arguments, reason = "the slices of one step, which are cut alike")]
+fn apply_step(
+    step: &Step,
+    bias: bool,
+    homes: &[Vec<(u32, f32)>],
+    units: usize,
+    weights: &mut [f32],
+    gradient: &[f32],
+    first: &mut [f32],
+    second: &mut [f32],
+) {
+    let decaying = if bias { weights.len() - units } else { weights.len() };
+    let (w, w_bias) = weights.split_at_mut(decaying);
+    let (m, m_bias) = first.split_at_mut(decaying);
+    let (v, v_bias) = second.split_at_mut(decaying);
+    let (g, g_bias) = gradient.split_at(decaying);
+    vectorise!(step.apply(w, g, m, v));
+    vectorise!(step.without_decay().apply(w_bias, g_bias, m_bias, v_bias));
+    for (homes, w) in homes.iter().zip(w.chunks_exact_mut(units)) {
+        step.draw_home(homes, w);
+    }
+}
+
 /// Lets the weights of one input take steps it has missed.
 #[inline(always)]
 fn replay(steps: &[Step], homes: &[(u32, f32)], w: &mut [f32], m: &mut [f32], v: &mut [f32]) {
@@ -412,6 +459,11 @@ pub struct ByInput {
 }
 
 impl ByInput {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// Orders the entries by input (a counting sort; rows keep their order).
     pub fn fill(&mut self, x: &Csr) {
         self.rows = x.rows();
@@ -432,8 +484,9 @@ impl ByInput {
         }
     }
 
+    /// The entries of one input: rows and values.
     #[inline(always)]
-    fn of(&self, input: usize) -> &[(u32, f32)] {
+    pub fn of(&self, input: usize) -> &[(u32, f32)] {
         &self.entries[self.starts[input] as usize..self.starts[input + 1] as usize]
     }
 }

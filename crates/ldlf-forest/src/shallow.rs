@@ -4,7 +4,7 @@ use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::{Abilities, RowPredictor};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::optimise::step::{Optimiser, Schedule, StepLength};
+use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
     Result, Settings, Threads, Value, choices,
@@ -125,14 +125,16 @@ impl SldlfParameters {
         shape
     }
 
-    pub(crate) fn step_length(&self) -> StepLength {
-        StepLength {
+    /// The step of an iteration, counted from 0, of so many.
+    pub(crate) fn step_at(&self, iteration: usize, total: usize) -> Step {
+        let length = StepLength {
             rate: self.learning_rate,
             schedule: self.schedule,
             warm_up: self.warm_up,
             step_every: self.step_every,
             step_factor: self.step_factor,
-        }
+        };
+        Step::new(self.optimiser, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
     }
 
     /// The share of inputs left out: many features carry each other's news, few do not.

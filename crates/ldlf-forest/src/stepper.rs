@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use ldlf_core::optimise::step::Step;
-use ldlf_core::parallel::chunks;
 use ldlf_core::product::View;
-use ldlf_core::{Csr, Dataset, Features, Seed, Threads, vectorise};
+use ldlf_core::{Dataset, Threads, vectorise};
 
-use crate::encoder::{Dropout, EncodedRows, EncodedView, Encoder};
-use crate::head::{ActivationSource, Block, Examples, Head, LeafUpdate};
+use crate::encoder::{EncodedRows, Encoder};
+use crate::head::{ActivationSource, Block, Head, LeafUpdate};
 use crate::kernel::ROWS;
-use crate::linear::{ByInput, Homes, LinearMap, OptimiserState};
+use crate::linear::{Homes, LinearMap, OptimiserState};
 use crate::loss::LossForm;
-use crate::tree_shape::ForestShape;
+pub use crate::pass::DropoutDraw;
+use crate::pass::{Aim, Forest, Pass, Passed, examples};
 
 /// A forest that learns: encoder, linear map and head, with the state of the optimiser and the work buffers.
 pub struct Stepper {
@@ -21,54 +21,20 @@ pub struct Stepper {
     map: LinearMap,
     head: Head<f32>,
     optimiser: OptimiserState,
-    parts: Vec<Part>,
-    part_rows: usize,
+    pass: Pass,
     form: LossForm,
-    /// `[batch, inputs]` for dense features; empty for sparse ones, whose rows stand in their parts.
-    inputs: Vec<f32>,
-    /// `[batch, units]`: with respect to the activations.
-    gradient: Vec<f32>,
-}
-
-/// The part of a mini-batch that one task works on.
-struct Part {
-    sparse: Csr,
-    by_input: ByInput,
-    activations: Vec<f32>,
-    block: Block<f32>,
-    loss: f64,
-}
-
-/// What a step lowers: the loss of some of the trees, in one of its forms.
-struct Aim {
-    form: LossForm,
-    trees: Range<usize>,
-}
-
-/// Inputs that are left out of one step.
-#[derive(Clone, Copy, Debug)]
-pub struct DropoutDraw {
-    /// The share left out.
-    pub share: f32,
-    /// Where the chance of this step comes from.
-    pub seed: Seed,
 }
 
 impl Stepper {
     /// Buffers for mini-batches of at most `batch` rows.
     pub fn new(encoder: Encoder, map: LinearMap, head: Head<f32>, batch: usize) -> Self {
-        let part_rows = (batch / 4).next_multiple_of(ROWS).clamp(ROWS, 8 * ROWS);
-        let parts = chunks(batch, part_rows).map(|_| Part::new(head.shape(), &encoder, part_rows)).collect();
         Stepper {
             optimiser: OptimiserState::new(&map),
+            pass: Pass::new(head.shape(), encoder.inputs(), batch),
             encoder,
             map,
             head,
-            parts,
-            part_rows,
             form: LossForm::Trees,
-            inputs: Vec::new(),
-            gradient: Vec::new(),
         }
     }
 
@@ -135,51 +101,17 @@ impl Stepper {
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
-        let examples = examples(data, Some(rows));
-        let scale = 1.0 / examples.total_weight().max(f64::MIN_POSITIVE);
-        let (map, head, encoder) = (&self.map, &self.head, &self.encoder);
-        let aim = Aim { form: self.form, trees };
-        let (inputs, units, size) = (encoder.inputs(), head.shape().units, self.part_rows);
-        if let Features::Dense(_) = data.features {
-            self.inputs.resize(rows.len() * inputs, 0.0);
+        let weight = examples(data, Some(rows)).total_weight();
+        let aim = Aim { form: self.form, trees, scale: 1.0 / weight.max(f64::MIN_POSITIVE) };
+        let forest = Forest { encoder: &self.encoder, map: &self.map, head: &self.head };
+        let loss = self.pass.run(forest, data, rows, &aim, dropout, threads);
+        let (inputs, gradient) = self.pass.passed(data);
+        let (optimiser, map, bias) = (&mut self.optimiser, &mut self.map, self.encoder.bias());
+        match inputs {
+            Passed::Dense(x) => optimiser.step_dense(map, x, gradient, step, bias, threads),
+            Passed::Sparse(parts) => optimiser.step_sparse(map, parts.iter(), gradient, step, bias, threads),
         }
-        self.gradient.resize(rows.len() * units, 0.0);
-        let parts = &mut self.parts[..rows.len().div_ceil(size)];
-        let slices = [(&mut self.inputs[..], size * inputs), (&mut self.gradient[..], size * units)];
-        threads.for_each_part(parts, slices, |index, part, [x, gradient]| {
-            let first = index * size;
-            let own = rows[first..].iter().copied().take(size);
-            let mut generator = dropout.map(|d| d.seed.numbered(index as u64).generator());
-            let dropout = dropout
-                .zip(generator.as_mut())
-                .map(|(draw, generator)| Dropout { share: draw.share, generator });
-            let encoded = match &data.features {
-                Features::Dense(features) => {
-                    encoder.encode_dense(features, own, dropout, x);
-                    EncodedView::Dense(x)
-                }
-                Features::Sparse(features) => {
-                    encoder.encode_sparse(features, own, dropout, &mut part.sparse);
-                    part.by_input.fill(&part.sparse);
-                    EncodedView::Sparse(&part.sparse)
-                }
-            };
-            part.activations.resize(gradient.len(), 0.0);
-            map.forward(encoded, &mut part.activations);
-            part.learn(head, &aim, &examples, first, scale, gradient);
-        });
-        let parts = &self.parts[..rows.len().div_ceil(size)];
-        let bias = self.encoder.bias();
-        match &data.features {
-            Features::Dense(_) => {
-                self.optimiser.step_dense(&mut self.map, &self.inputs, &self.gradient, step, bias, threads)
-            }
-            Features::Sparse(_) => {
-                let by_input = parts.iter().map(|part| &part.by_input);
-                self.optimiser.step_sparse(&mut self.map, by_input, &self.gradient, step, bias, threads);
-            }
-        }
-        parts.iter().map(|part| part.loss).sum()
+        loss
     }
 
     /// Iterates the leaf update over some rows.
@@ -190,53 +122,6 @@ impl Stepper {
             rows: EncodedRows { encoder: &self.encoder, features: &data.features, rows: Some(rows) },
         };
         self.head.update_leaves(&source, &examples(data, Some(rows)), update, threads);
-    }
-}
-
-impl Part {
-    fn new(shape: &ForestShape, encoder: &Encoder, rows: usize) -> Self {
-        Part {
-            sparse: Csr::with_columns(encoder.inputs()),
-            by_input: ByInput::default(),
-            activations: Vec::with_capacity(shape.units * rows),
-            block: Block::new(shape),
-            loss: 0.0,
-        }
-    }
-
-    /// Forward and backward through the forest, block by block. `gradient` is `[rows, units]`, overwritten.
-    fn learn(
-        &mut self,
-        head: &Head<f32>,
-        aim: &Aim,
-        examples: &Examples<'_, f32>,
-        first: usize,
-        scale: f64,
-        gradient: &mut [f32],
-    ) {
-        let units = head.shape().units;
-        let rows = gradient.len() / units;
-        let activations = View::row_major(&self.activations, units, rows);
-        let block = &mut self.block;
-        self.loss = 0.0;
-        for (range, gradient) in chunks(rows, ROWS).zip(gradient.chunks_mut(ROWS * units)) {
-            vectorise!({
-                block.load_activations(activations, range.start, range.len());
-                block.load_examples(examples, first + range.start, range.len());
-            });
-            self.loss += head.learn_block(block, aim.form, aim.trees.clone(), scale);
-            vectorise!(block.store_gradient(gradient));
-        }
-    }
-}
-
-/// Targets and weights of a dataset as the head wants them.
-fn examples<'a>(data: &'a Dataset, rows: Option<&'a [usize]>) -> Examples<'a, f32> {
-    Examples {
-        targets: data.targets.as_slice(),
-        labels: data.labels(),
-        weights: data.weights.as_deref(),
-        rows,
     }
 }
 

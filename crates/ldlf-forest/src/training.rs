@@ -3,11 +3,10 @@
 use std::cell::OnceCell;
 use std::ops::{ControlFlow, Range};
 
-use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::early_stopping::{Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::optimise::step::Step;
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
@@ -21,6 +20,7 @@ use crate::head::{Head, LeafUpdate};
 use crate::kernel::ROWS;
 use crate::leaves::LeafPrior;
 use crate::linear::{Homes, LinearMap};
+use crate::progress::Progress;
 use crate::shallow::{LeafRows, ShallowForest, SldlfParameters, Start};
 use crate::stepper::{DropoutDraw, Stepper, predict_rows};
 use crate::tree_shape::check_memory;
@@ -35,7 +35,7 @@ pub enum Ensemble {
 }
 
 /// Above so many training rows a leaf update over all of them would take longer than the steps between two updates.
-const MANY_ROWS: usize = 50_000;
+pub(crate) const MANY_ROWS: usize = 50_000;
 
 /// Everything that changes while a forest is trained.
 struct Training<'a> {
@@ -52,17 +52,6 @@ struct Training<'a> {
     progress: Progress,
     best: Option<(Vec<f32>, Vec<f32>)>,
     fingerprint: OnceCell<String>,
-}
-
-/// The small state that a checkpoint keeps as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Progress {
-    iteration: usize,
-    patience: Patience,
-    loss: Option<f64>,
-    /// Sum and number of the losses since the last leaf update, and the mean before it.
-    window: (f64, usize),
-    previous: Option<f64>,
 }
 
 /// Trains a forest on `data`.
@@ -118,13 +107,7 @@ impl<'a> Training<'a> {
             seed,
             prior: LeafPrior { strength: parameters.leaf_prior, base: mean },
             stepper: Stepper::new(encoder, map, head, batch).with_loss(parameters.loss).with_homes(homes),
-            progress: Progress {
-                iteration: 0,
-                patience: Patience::new(parameters.patience),
-                loss: None,
-                window: (0.0, 0),
-                previous: None,
-            },
+            progress: Progress::new(parameters.patience),
             best: None,
             fingerprint: OnceCell::new(),
         };
@@ -160,18 +143,7 @@ impl<'a> Training<'a> {
             batch.clear();
             self.add_batch(iteration, &mut order, &mut batch);
             let loss = self.step(iteration, &batch, &context.threads);
-            if !loss.is_finite() {
-                return Err(Error::training(format!(
-                    "{}: the loss is not a finite number at iteration {}; try a learning_rate below {} or scaling=standard",
-                    self.learner,
-                    iteration + 1,
-                    self.parameters.learning_rate
-                )));
-            }
-            self.progress.iteration += 1;
-            self.progress.loss = Some(loss);
-            self.progress.window.0 += loss;
-            self.progress.window.1 += 1;
+            self.progress.stepped(loss, self.learner, self.parameters)?;
             let mut verdict = ControlFlow::Continue(());
             if self.progress.iteration.is_multiple_of(self.parameters.leaf_every) {
                 verdict = self.after_leaf_update(context)?;
@@ -211,13 +183,7 @@ impl<'a> Training<'a> {
                 verdict = ControlFlow::Break(reason);
             }
         }
-        let (sum, count) = std::mem::take(&mut self.progress.window);
-        let mean = sum / count.max(1) as f64;
-        let previous = self.progress.previous.replace(mean);
-        if let (Some(tolerance), Some(previous)) = (self.parameters.tolerance, previous)
-            && (previous - mean).abs() < tolerance * previous.abs()
-            && verdict.is_continue()
-        {
+        if self.progress.has_converged(self.parameters.tolerance) && verdict.is_continue() {
             verdict = ControlFlow::Break(StopReason::Converged);
         }
         Ok(verdict)
@@ -226,11 +192,10 @@ impl<'a> Training<'a> {
     /// One step on one mini-batch; gives its loss.
     fn step(&mut self, iteration: usize, batch: &[usize], threads: &Threads) -> f64 {
         let p = self.parameters;
-        let rate = p.step_length().at(iteration, self.total);
-        let step = Step::new(p.optimiser, iteration, rate, p.momentum, p.weight_decay);
+        let step = p.step_at(iteration, self.total);
         let share = p.dropout_share(self.data.features.cols()) as f32;
         let seed = self.seed.named("dropout").numbered(iteration as u64);
-        let dropout = (share > 0.0).then_some(DropoutDraw { share, seed });
+        let dropout = (share > 0.0).then_some(DropoutDraw { share, seed, first_row: None });
         self.stepper.step(self.data, batch, self.trees_of(iteration), &step, dropout, threads)
     }
 

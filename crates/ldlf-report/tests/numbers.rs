@@ -237,3 +237,36 @@ fn the_page_of_ages_shows_the_committed_numbers() {
         }
     }
 }
+
+#[test]
+fn the_page_of_accuracy_shows_the_committed_numbers() {
+    let page = text("docs/results/accuracy.md");
+    let table = page.split("\n## K-L").nth(1).and_then(|part| part.split("\n## ").next()).expect("a table");
+    let mut lines = table.lines().filter(|line| line.starts_with('|'));
+    let sets = cells(lines.next().expect("a head"))[1..].to_vec();
+    let runs: Vec<Vec<Run>> = sets
+        .iter()
+        .map(|set| {
+            // FG-Net is not among the rivals' sets.
+            let files = [set.clone(), format!("accuracy-{set}"), format!("outside-{set}")];
+            let there =
+                |file: &&String| repository().join(format!("docs/results/numbers/{file}.json")).exists();
+            files.iter().filter(there).flat_map(|file| numbers(file).runs).collect()
+        })
+        .collect();
+    let mut compared = 0;
+    for line in lines.skip(1) {
+        let cells = cells(line);
+        for (runs, cell) in runs.iter().zip(&cells[1..]) {
+            let run = runs.iter().find(|run| run.learner == cells[0]);
+            let expected = run.and_then(|run| run.mean.get("kl")).map_or("-".into(), |kl| format!("{kl:.4}"));
+            assert_eq!(*cell, expected, "accuracy.md, {}", cells[0]);
+            compared += usize::from(run.is_some());
+        }
+    }
+    assert_eq!(
+        compared,
+        runs.iter().map(Vec::len).sum::<usize>(),
+        "every run of the numbers stands on the page"
+    );
+}

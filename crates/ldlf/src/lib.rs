@@ -7,6 +7,8 @@ pub use ldlf_core::*;
 pub use ldlf_forest as forest;
 pub use ldlf_onnx as onnx;
 
+pub mod auto;
+pub mod blend;
 pub mod registry;
 
 /// The README's examples, run as tests.

@@ -6,6 +6,7 @@ use ldlf_core::{Error, Learner, LearnerEntry, Result, Settings, mean};
 /// Every learner, the flagship first and the floor last.
 pub fn learners() -> Vec<LearnerEntry> {
     let mut all = ldlf_forest::entries();
+    all.insert(1, crate::auto::ENTRY);
     all.extend(ldlf_baselines::entries());
     all.push(mean::ENTRY);
     all

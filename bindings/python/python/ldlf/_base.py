@@ -45,6 +45,8 @@ class LDLEstimator(BaseEstimator):
         0, 1, 2, ...
     n_iter_ : int
         Iterations done; 0 for a learner that does not iterate.
+    inspection_ : list of (str, object)
+        What the model tells of its inside, as ``ldlf inspect`` shows it: sizes of a forest, what a search tried and kept.
     loss_curve_ : list of float
         The training loss of every iteration.
     validation_curve_ : list of (int, float)
@@ -157,13 +159,15 @@ class LDLEstimator(BaseEstimator):
         return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
 
     def _learnt(self, model: _engine.Model, labels: _targets.Labels) -> None:
-        summary = json.loads(model.document())["summary"]
+        document = json.loads(model.document())
+        summary = document["summary"]
         history = [Progress(*event) for event in model.history()]
         self.model_ = model
         self.classes_ = labels.classes
         self._labels = replace(labels, singles=None)
         self.n_iter_ = summary["iterations"]
         self.stopped_ = summary["stopped"]
+        self.inspection_ = [tuple(told) for told in document["inspection"]]
         self.loss_curve_ = [p.loss for p in history if p.event == "iteration" and p.loss is not None]
         self.validation_curve_ = [(p.iteration, p.kl) for p in history if p.event == "validation"]
 

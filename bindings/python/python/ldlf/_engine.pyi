@@ -24,6 +24,37 @@ class Model:
     def array_names(self) -> list[str]: ...
     def array(self, name: str) -> NDArray[Any]: ...
 
+class Holding:
+    def __init__(self, threads: int) -> None: ...
+    def add(
+        self,
+        number: int,
+        first_row: int,
+        features: type_of_features,
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+    ) -> None: ...
+    def answer(self, question: bytes) -> bytes | None: ...
+
+class Coordinator:
+    def __init__(
+        self,
+        settings: str,
+        rows: int,
+        features: int,
+        labels: int,
+        sparse: bool,
+        virtual_shards: int,
+        names: dict[str, Any],
+        seed: int,
+        threads: int,
+    ) -> None: ...
+    def question(self) -> bytes | None: ...
+    def question_for_newcomer(self) -> bytes | None: ...
+    def hear(self, answers: list[bytes]) -> list[Event]: ...
+    def stop(self) -> None: ...
+    def model(self) -> Model: ...
+
 def fit(
     learner: str,
     settings: str,

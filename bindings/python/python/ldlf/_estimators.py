@@ -264,6 +264,81 @@ class LDLForest(DistributionEstimator):
         self.verbose = verbose
 
 
+class LDLForestAuto(DistributionEstimator):
+    """Tries forests and rivals on rows held back inside the training rows, and mixes those that help (``sldlf-
+    auto``).
+
+    Source: stacking: D. Wolpert, Stacked generalization, Neural Networks 1992; weights as the paper moves its leaves.
+
+    Parameters
+    ----------
+    rivals : True or False, default=True
+        Whether rivals may join the forests.
+    forests : a whole number at least 1, default=1
+        Forests that go on from the race.
+    folds : a whole number at least 2 and at most 100, default=5
+        Parts of the training rows; one after the other is held back, until 350 rows were.
+    budget : a number above 0, default=240.0
+        Seconds after which nothing further is tried.
+    iterations : a whole number at least 1, or None, default=None
+        Iterations that a forest may take at most; none leaves that to the forest.
+    label_values : array of numbers, optional
+        The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
+        when y has several columns.
+    sigma : float, optional
+        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
+        its label.
+    random_state : int, RandomState or None, default=0
+        Seed of everything random. The same seed gives the same model, to the byte.
+    n_jobs : int, optional
+        Threads; None is one, -1 one for every core. The model does not depend on it.
+    verbose : bool, default=False
+        Whether to show a bar on standard error while fitting.
+
+    Examples
+    --------
+    >>> from ldlf import LDLForestAuto
+    >>> from ldlf.datasets import make_mixture
+    >>> X, y = make_mixture(60)
+    >>> LDLForestAuto(iterations=20).fit(X, y).predict(X[:2]).shape
+    (2, 5)
+    """
+
+    _learner = "sldlf-auto"
+    _declared = (
+        "rivals",
+        "forests",
+        "folds",
+        "budget",
+        "iterations",
+    )
+
+    def __init__(
+        self,
+        *,
+        rivals: bool = True,
+        forests: int = 1,
+        folds: int = 5,
+        budget: float = 240.0,
+        iterations: int | None = None,
+        label_values: Any = None,
+        sigma: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.rivals = rivals
+        self.forests = forests
+        self.folds = folds
+        self.budget = budget
+        self.iterations = iterations
+        self.label_values = label_values
+        self.sigma = sigma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
 class SNDFLDL(DistributionEstimator):
     """The same trees with the rule of neural decision forests: every mini-batch trains one tree drawn at random
     (``sndf-ldl``).
@@ -1994,6 +2069,7 @@ class MeanLDL(DistributionEstimator):
 #: Every estimator by its learner's name.
 LEARNERS: dict[str, type[LDLEstimator]] = {
     "sldlf": LDLForest,
+    "sldlf-auto": LDLForestAuto,
     "sndf-ldl": SNDFLDL,
     "aa-bp": AABP,
     "aa-knn": AAKNN,
@@ -2017,6 +2093,7 @@ LEARNERS: dict[str, type[LDLEstimator]] = {
 
 __all__ = [
     "LDLForest",
+    "LDLForestAuto",
     "SNDFLDL",
     "AABP",
     "AAKNN",

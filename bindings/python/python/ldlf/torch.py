@@ -38,7 +38,8 @@ class ForestHead(nn.Module):
     ``leaf_every`` of them the leaves move by variational bounding (Eqn. 12), or when :meth:`update_leaves` is called.
 
     On the CPU the head runs in Rust, on the tensors' own memory; on other devices by tensor operations. Under
-    ``torch.distributed`` the statistics of the leaves are summed over all processes.
+    ``torch.distributed`` the statistics of the leaves are summed over all processes, each of which must see as many mini-batches as
+    the others (one may be empty) and call :meth:`update_leaves` when they do.
 
     Parameters
     ----------
@@ -246,7 +247,10 @@ def _loss(activations: Tensor, split_units: Tensor, leaves: Tensor, targets: Ten
     """The paper's loss (Eqn. 3 averaged over trees) by tensor operations."""
     outputs = _mix(_route(activations, split_units), leaves)
     losses = -(targets[:, None, :] * outputs.clamp_min(FLOORS[leaves.dtype]).log()).sum(dim=2).mean(dim=1)
-    return losses.mean() if weights is None else (losses * weights).sum() / weights.sum()
+    if weights is None:
+        weights = losses.new_ones(len(losses))
+    # Without rows there is no loss and no gradient, as in Rust: a process may have none of the last mini-batch.
+    return (losses * weights).sum() / weights.sum().where(weights.sum() > 0, 1)
 
 
 __all__ = ["ForestHead"]

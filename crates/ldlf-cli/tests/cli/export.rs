@@ -50,7 +50,7 @@ fn what_cannot_be_exported_is_said_with_what_can() {
         str![[r#"
 exit 2
 -- stderr
-error: a model of aa-knn cannot be exported to ONNX; those of sldlf, [..], mean can
+error: a model of aa-knn cannot be exported to ONNX; those of sldlf, [..], mean, and mixtures of these, can
 
 "#]]
     );

@@ -1,0 +1,155 @@
+//! One virtual shard: some neighbouring rows, and the sums that questions ask for.
+
+use ldlf_core::measures::KL;
+use ldlf_core::{Dataset, Features, Seed, Threads};
+
+use super::order::{Batches, Order, is_held_back};
+use super::question::Setting;
+use super::sums::Sums;
+use crate::columns::{column_squares, column_sums, column_values};
+use crate::encoder::EncodedRows;
+use crate::pass::{Aim, DropoutDraw, Forest, Pass, examples};
+use crate::stepper::{LinearActivations, predict_rows};
+use crate::weight_gradient::add_weight_gradient;
+
+/// Rows that go forward and backward together; their number decides nothing but the memory they take.
+pub(super) const SLAB: usize = 4096;
+
+/// The rows of one virtual shard, in this process's memory.
+pub(super) struct Shard {
+    pub number: usize,
+    pub first_row: u64,
+    pub data: Dataset,
+    /// Rows to learn from and rows held back.
+    pub training: Vec<usize>,
+    validation: Vec<usize>,
+    order: Order,
+}
+
+impl Shard {
+    pub fn new(number: usize, first_row: u64, data: Dataset) -> Self {
+        let order = Order::default();
+        Shard { number, first_row, data, training: Vec::new(), validation: Vec::new(), order }
+    }
+
+    /// Draws the rows held back, by their numbers.
+    pub fn hold_back(&mut self, share: Option<f64>, seed: Seed) {
+        let is_held =
+            |row: &usize| share.is_some_and(|share| is_held_back(self.first_row + *row as u64, share, seed));
+        (self.validation, self.training) = (0..self.data.rows()).partition(is_held);
+        self.order = Order::default();
+    }
+
+    /// Training rows at this shard's place among all, then weight, weighted targets and column sums.
+    pub fn survey(&self, setting: &Setting) -> Sums {
+        let mut sums = vec![0.0; setting.shards + 1 + setting.labels];
+        sums[self.number] = self.training.len() as f64;
+        for &row in &self.training {
+            let weight = f64::from(self.data.weight(row));
+            sums[setting.shards] += weight;
+            let targets = sums[setting.shards + 1..].iter_mut().zip(self.data.targets.row(row));
+            targets.for_each(|(sum, &d)| *sum += weight * f64::from(d));
+        }
+        sums.extend(column_sums(&self.data.features, &self.training));
+        Sums::of_shard(self.number, sums, Vec::new())
+    }
+
+    /// Squares and stored entries of every column.
+    pub fn spread(&self, mean: &[f64]) -> Sums {
+        let (mut squares, stored) = column_squares(&self.data.features, &self.training, mean);
+        squares.extend(stored);
+        Sums::of_shard(self.number, squares, Vec::new())
+    }
+
+    /// The values of some columns in this shard's part of a sample: `[columns, rows]`, zeros at the places of others.
+    pub fn sample(&self, columns: &[u32], rows: usize, batches: &Batches, seed: Seed) -> Sums {
+        let mut sums = vec![0.0; columns.len() * rows];
+        let places = batches.share(rows, self.number);
+        let seed = seed.named("sample").numbered(self.number as u64);
+        let order = ldlf_core::random::permutation(self.training.len(), &mut seed.generator());
+        let own: Vec<usize> = order.iter().take(places.len()).map(|&place| self.training[place]).collect();
+        let values = column_values(&self.data.features, &own, columns);
+        for (sums, values) in sums.chunks_exact_mut(rows.max(1)).zip(values) {
+            sums[places.start..places.start + values.len()].copy_from_slice(&values);
+        }
+        Sums::of_shard(self.number, Vec::new(), sums)
+    }
+
+    fn batch(&mut self, iteration: usize, batches: &Batches, seed: Seed) -> Vec<usize> {
+        let places = self.order.batch(batches, self.number, iteration, seed);
+        places.iter().map(|&place| self.training[place]).collect()
+    }
+
+    /// The loss and the weight of this shard's rows of a mini-batch, and the gradient with respect to the weights.
+    #[allow(clippy::too_many_arguments, reason = "all that a step depends on, borrowed from its holder")]
+    pub fn step(
+        &mut self,
+        iteration: usize,
+        forest: Forest<'_>,
+        batches: &Batches,
+        aim: &Aim,
+        dropout: f32,
+        seed: Seed,
+        pass: &mut Pass,
+        threads: &Threads,
+    ) -> Sums {
+        let rows = self.batch(iteration, batches, seed);
+        let dropout = (dropout > 0.0).then(|| DropoutDraw {
+            share: dropout,
+            seed: seed.named("dropout").numbered(iteration as u64),
+            first_row: Some(self.first_row),
+        });
+        let units = forest.map.units();
+        let mut gradient = vec![0.0; forest.encoder.inputs() * units];
+        let mut loss = 0.0;
+        for slab in rows.chunks(SLAB) {
+            loss += pass.run(forest, &self.data, slab, aim, dropout, threads);
+            let (inputs, of_activations) = pass.passed(&self.data);
+            add_weight_gradient(inputs, of_activations, units, &mut gradient, threads);
+        }
+        let weight = examples(&self.data, Some(&rows)).total_weight();
+        Sums::of_shard(self.number, vec![loss, weight], gradient)
+    }
+
+    /// The statistics of the leaves over some mini-batches, or over all training rows.
+    pub fn leaf_statistics(
+        &mut self,
+        iterations: Option<(usize, usize)>,
+        forest: Forest<'_>,
+        batches: &Batches,
+        seed: Seed,
+        threads: &Threads,
+    ) -> Sums {
+        let of_batches: Vec<usize> = iterations.map_or_else(Vec::new, |(first, end)| {
+            (first..end).flat_map(|iteration| self.batch(iteration, batches, seed)).collect()
+        });
+        let rows = if iterations.is_some() { &of_batches } else { &self.training };
+        let source = LinearActivations {
+            map: forest.map,
+            rows: EncodedRows { encoder: forest.encoder, features: &self.data.features, rows: Some(rows) },
+        };
+        let statistics = forest.head.leaf_statistics(&source, &examples(&self.data, Some(rows)), threads);
+        Sums::of_shard(self.number, statistics, Vec::new())
+    }
+
+    /// The weighted K-L divergence of the rows held back, and their weight.
+    pub fn validate(&self, forest: Forest<'_>, threads: &Threads) -> Sums {
+        let rows = EncodedRows {
+            encoder: forest.encoder,
+            features: &self.data.features,
+            rows: Some(&self.validation),
+        };
+        let predicted = predict_rows(forest.map, forest.head, &rows, self.validation.len(), threads);
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(self.data.labels())) {
+            let w = f64::from(self.data.weight(row));
+            sum += w * (KL.of_row)(self.data.targets.row(row), predicted);
+            weight += w;
+        }
+        Sums::of_shard(self.number, vec![sum, weight], Vec::new())
+    }
+
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.data.features, Features::Sparse(_))
+    }
+}

@@ -1,0 +1,417 @@
+//! `sldlf-auto`: tries a few forests (and, unless told otherwise, rivals) on rows held back inside the training rows, and mixes
+//! those that help.
+//!
+//! The forests first race with few trees each, and the best go on. They and the rivals are fitted on folds of the training rows and
+//! predict the rows held back; the weights of the mixture bring these predictions nearest to their targets
+//! ([`mixture_weights`]); what weighs next to nothing is left out, and the rest is fitted again on all rows. The candidates come in a
+//! fixed order, so that the model depends on the clock only where the budget ends the search.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use ldlf_core::folds::{Fold, seeded};
+use ldlf_core::learner::{Abilities, Observer, Summary};
+use ldlf_core::measures::{KL, mean_over_rows};
+use ldlf_core::random::permutation;
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix,
+    Prediction, Result, Settings, StopReason, Threads,
+};
+
+use crate::blend::{Blend, Member, Trial, load, mix, mixture_weights};
+use crate::registry;
+
+ldlf_core::parameters! {
+    /// What `sldlf-auto` can be told.
+    pub struct AutoParameters {
+        /// Whether rivals may join the forests.
+        rivals: bool = true;
+        /// Forests that go on from the race.
+        forests: usize = 1, at_least 1;
+        /// Parts of the training rows; one after the other is held back, until 350 rows were.
+        folds: usize = 5, at_least 2, at_most 100;
+        /// Seconds after which nothing further is tried.
+        budget: f64 = 240.0, above 0;
+        /// Iterations that a forest may take at most; none leaves that to the forest.
+        iterations: Option<usize> = None, at_least 1;
+    }
+}
+
+/// Rows that the search looks at: more of them would say the same.
+const SEARCH_ROWS: usize = 20_000;
+
+/// Rows held back that are enough to compare by.
+const ENOUGH_ROWS: usize = 350;
+
+/// Trees of a forest in the race.
+const RACING_TREES: usize = 5;
+
+/// Entries of the features times labels above which boosting, whose trees have one label each, would take the whole budget.
+const BOOSTED_ENTRIES: usize = 10_000_000;
+
+/// A member that weighs less is left out.
+const LEAST_WEIGHT: f64 = 0.03;
+
+/// One thing to try.
+struct Candidate {
+    learner: &'static str,
+    settings: &'static [&'static str],
+}
+
+/// The forests, the most likely first: the defaults; for features that all matter; for few rows; for sparse tables; for sparse tables
+/// where single columns decide; for principal components; for news so faint that leaves must stay near the mean.
+const FORESTS: [Candidate; 7] = [
+    Candidate { learner: "sldlf", settings: &[] },
+    Candidate { learner: "sldlf", settings: &["dropout=0", "leaf_prior=0.2"] },
+    Candidate { learner: "sldlf", settings: &["depth=5", "dropout=0.2", "weight_decay=0.2"] },
+    Candidate { learner: "sldlf", settings: &["loss=forest", "weight_decay=1", "dropout=0.3"] },
+    Candidate {
+        learner: "sldlf",
+        settings: &["start=greedy", "loss=forest", "weight_decay=1", "dropout=0.3"],
+    },
+    Candidate {
+        learner: "sldlf",
+        settings: &[
+            "trees=40",
+            "depth=5",
+            "scaling=common",
+            "weight_decay=0.3",
+            "dropout=0",
+            "least_iterations=600",
+            "early_stopping=false",
+        ],
+    },
+    Candidate { learner: "sldlf", settings: &["weight_decay=2", "leaf_prior=10"] },
+];
+
+/// Rivals that see what forests overlook, the quick ones first.
+const RIVALS: [Candidate; 7] = [
+    Candidate { learner: "random-forest", settings: &[] },
+    Candidate { learner: "extra-trees", settings: &[] },
+    Candidate { learner: "aa-knn", settings: &[] },
+    Candidate { learner: "bfgs-ldl", settings: &[] },
+    Candidate { learner: "sce-ldl", settings: &[] },
+    Candidate { learner: "ldsvr", settings: &[] },
+    Candidate { learner: "ldlogitboost", settings: &[] },
+];
+
+impl Candidate {
+    fn build(&self, parameters: &AutoParameters, trees: Option<usize>) -> Result<Box<dyn Learner>> {
+        let mut settings = Settings::parse(self.settings)?;
+        if let (Some(iterations), "sldlf") = (parameters.iterations, self.learner) {
+            settings.set("iterations", iterations);
+        }
+        if let Some(trees) = trees {
+            settings.set("trees", trees);
+        }
+        registry::build(self.learner, None, "", &settings)
+    }
+
+    fn name(&self) -> String {
+        std::iter::once(self.learner).chain(self.settings.iter().copied()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Searches, mixes, and fits the mixture.
+pub struct Auto {
+    parameters: AutoParameters,
+}
+
+impl Auto {
+    /// The learner with the given parameters.
+    pub fn new(parameters: AutoParameters) -> Self {
+        Auto { parameters }
+    }
+}
+
+/// The state of a search, which has no model yet.
+struct Searching;
+
+impl InProgress for Searching {
+    fn predict(&self, _: &Features, _: &Threads) -> Result<Prediction> {
+        Err(Error::usage("sldlf-auto is still searching: there is no model yet"))
+    }
+}
+
+/// Lets Ctrl-C through to the fits of the search.
+struct Within<'a, 'b>(&'a mut FitContext<'b>);
+
+impl Observer for Within<'_, '_> {
+    fn observe(&mut self, _: &FitEvent, _: &dyn InProgress) -> ControlFlow<StopReason> {
+        if self.interrupted() {
+            ControlFlow::Break(StopReason::Interrupted)
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn interrupted(&mut self) -> bool {
+        self.0.go_on().is_err()
+    }
+}
+
+fn fit(
+    learner: &dyn Learner,
+    data: &Dataset,
+    deadline: Option<Instant>,
+    context: &mut FitContext<'_>,
+) -> Result<Fitted> {
+    let (seed, threads) = (context.seed.value(), context.threads.clone());
+    let mut within = Within(context);
+    let mut own = FitContext::new(seed, threads, &mut within);
+    own.deadline = deadline;
+    let fitted = learner.fit(data, &mut own);
+    context.go_on()?;
+    fitted
+}
+
+/// What a candidate says about the rows that each fold holds back, after learning from the others.
+fn predict_across(
+    learner: &dyn Learner,
+    data: &Dataset,
+    folds: &[Fold],
+    deadline: Option<Instant>,
+    context: &mut FitContext<'_>,
+) -> Result<Matrix<f32>> {
+    let mut out = Vec::new();
+    for fold in folds {
+        let model = fit(learner, &data.select(&fold.training), deadline, context)?.model;
+        let held_back = data.features.select(&fold.test);
+        out.extend_from_slice(model.predict(&held_back, &context.threads)?.into_distributions()?.as_slice());
+    }
+    Matrix::new(out.len() / data.labels(), data.labels(), out)
+}
+
+/// As many of the folds as hold back enough rows; none where rows are too few to hold any back.
+fn comparing_folds(data: &Dataset, folds: usize, seed: u64) -> Vec<Fold> {
+    let mut held_back = 0;
+    let mut all = seeded(data, folds, seed).unwrap_or_default();
+    all.retain(|fold| {
+        let wanted = held_back < ENOUGH_ROWS;
+        held_back += fold.test.len();
+        wanted
+    });
+    all
+}
+
+/// The search at work.
+struct Search<'a> {
+    parameters: &'a AutoParameters,
+    data: &'a Dataset,
+    /// The rows of all `folds` that were held back, in their order.
+    held_back: Dataset,
+    folds: Vec<Fold>,
+    end: Option<Instant>,
+    /// How many things will be tried, and how many were.
+    planned: usize,
+    trials: Vec<Trial>,
+}
+
+impl<'a> Search<'a> {
+    fn new(parameters: &'a AutoParameters, data: &'a Dataset, context: &FitContext<'_>) -> Self {
+        let folds = comparing_folds(data, parameters.folds, context.seed.value());
+        let rows: Vec<usize> = folds.iter().flat_map(|fold| fold.test.iter().copied()).collect();
+        let budget = Duration::try_from_secs_f64(parameters.budget).ok();
+        let ends = [budget.and_then(|budget| Instant::now().checked_add(budget)), context.deadline];
+        Search {
+            parameters,
+            data,
+            held_back: data.select(&rows),
+            folds,
+            end: ends.into_iter().flatten().min(),
+            planned: FORESTS.len() + parameters.forests.min(FORESTS.len()) + parameters.rivals().len(),
+            trials: Vec::new(),
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Tries one candidate on the first `folds`; nothing where it fails or time is over.
+    fn try_out(
+        &mut self,
+        candidate: &'static Candidate,
+        stage: Stage,
+        context: &mut FitContext<'_>,
+    ) -> Result<Option<Tried>> {
+        let (folds, trees, note) = match stage {
+            Stage::Race => (1, Some(RACING_TREES), " in the race"),
+            Stage::Mixture => (self.folds.len(), None, ""),
+        };
+        let mut trial =
+            Trial { candidate: format!("{}{note}", candidate.name()), kl: None, verdict: String::new() };
+        let mut tried = None;
+        let entries = match &self.data.features {
+            Features::Dense(m) => m.as_slice().len(),
+            Features::Sparse(m) => m.stored(),
+        };
+        if self.is_late() {
+            trial.verdict = "not tried: the budget was spent".to_string();
+        } else if candidate.learner == "ldlogitboost" && entries * self.data.labels() > BOOSTED_ENTRIES {
+            trial.verdict = "not tried: too slow with so many rows and labels".to_string();
+        } else {
+            let learner = candidate.build(self.parameters, trees)?;
+            match predict_across(&*learner, self.data, &self.folds[..folds], self.end, context) {
+                Ok(_) if self.is_late() => trial.verdict = "stopped: the budget was spent".to_string(),
+                Ok(predicted) => {
+                    let kl = self.kl(&predicted)?;
+                    trial.kl = Some(kl);
+                    tried = Some(Tried { candidate, trial: self.trials.len(), predicted, kl });
+                }
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => trial.verdict = format!("failed: {error}"),
+            }
+        }
+        self.trials.push(trial);
+        let event = FitEvent::Iteration {
+            iteration: self.trials.len(),
+            total: self.planned,
+            loss: tried.as_ref().map(|tried| tried.kl),
+        };
+        if let ControlFlow::Break(StopReason::Interrupted) = context.report(event, &Searching) {
+            return Err(Error::Interrupted);
+        }
+        Ok(tried)
+    }
+
+    /// K-L over the rows held back, or the first of them.
+    fn kl(&self, predicted: &Matrix<f32>) -> Result<f64> {
+        let rows: Vec<usize> = (0..predicted.rows()).collect();
+        let seen = self.held_back.select(&rows);
+        Ok(mean_over_rows(&KL, &seen.targets, predicted, seen.weights.as_deref()))
+    }
+
+    /// Lets the forests race with few trees; the best go on.
+    fn race(&mut self, context: &mut FitContext<'_>) -> Result<Vec<&'static Candidate>> {
+        let mut tried = Vec::new();
+        for candidate in &FORESTS {
+            tried.extend(self.try_out(candidate, Stage::Race, context)?);
+        }
+        tried.sort_by(|a, b| a.kl.total_cmp(&b.kl));
+        for (place, tried) in tried.iter().enumerate() {
+            let verdict = if place < self.parameters.forests { "goes on" } else { "left behind" };
+            self.trials[tried.trial].verdict = verdict.to_string();
+        }
+        Ok(tried.iter().take(self.parameters.forests).map(|tried| tried.candidate).collect())
+    }
+
+    /// The members of the mixture with their weights, and its K-L on the rows held back.
+    fn members(&mut self, context: &mut FitContext<'_>) -> Result<(Vec<Weighed>, Option<f64>)> {
+        if self.folds.is_empty() {
+            return Ok((vec![(&FORESTS[0], 1.0)], None));
+        }
+        let forests = self.race(context)?;
+        let mut tried = Vec::new();
+        for candidate in forests.iter().copied().chain(self.parameters.rivals()) {
+            tried.extend(self.try_out(candidate, Stage::Mixture, context)?);
+        }
+        if tried.is_empty() {
+            return Ok((vec![(forests.first().copied().unwrap_or(&FORESTS[0]), 1.0)], None));
+        }
+        let predictions: Vec<&Matrix<f32>> = tried.iter().map(|tried| &tried.predicted).collect();
+        let weights = weigh(&self.held_back, &predictions);
+        let kl = self.kl(&mix(&weights, &predictions)?)?;
+        let mut members = Vec::new();
+        for (tried, &weight) in tried.iter().zip(&weights) {
+            self.trials[tried.trial].verdict = match weight {
+                0.0 => "left out: the others say what it says".to_string(),
+                weight => format!("weight {weight:.2}"),
+            };
+            if weight > 0.0 {
+                members.push((tried.candidate, weight));
+            }
+        }
+        Ok((members, Some(kl)))
+    }
+}
+
+/// How a candidate is tried: with few trees on one fold, or whole on all of them.
+#[derive(Clone, Copy)]
+enum Stage {
+    Race,
+    Mixture,
+}
+
+/// A candidate and its part of the mixture.
+type Weighed = (&'static Candidate, f64);
+
+/// A candidate that stood the test.
+struct Tried {
+    candidate: &'static Candidate,
+    /// Its place among the trials.
+    trial: usize,
+    /// What it said about the rows held back.
+    predicted: Matrix<f32>,
+    kl: f64,
+}
+
+impl AutoParameters {
+    fn rivals(&self) -> &'static [Candidate] {
+        if self.rivals { &RIVALS } else { &[] }
+    }
+}
+
+impl Learner for Auto {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> Settings {
+        self.parameters.to_settings()
+    }
+
+    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        context.refuse_resume(self.name())?;
+        let sample = sample_of(data, context);
+        let mut search = Search::new(&self.parameters, sample.as_ref().unwrap_or(data), context);
+        let (chosen, validation_kl) = search.members(context)?;
+        let trials = search.trials;
+        let mut members = Vec::new();
+        for (candidate, weight) in chosen {
+            let learner = candidate.build(&self.parameters, None)?;
+            let model = fit(&*learner, data, context.deadline, context)?.model;
+            members.push(Member {
+                learner: candidate.learner.to_string(),
+                settings: learner.settings(),
+                weight,
+                model,
+            });
+        }
+        let summary = Summary { iterations: trials.len(), validation_kl, ..Summary::at_once() };
+        Ok(Fitted { model: Box::new(Blend { members, trials }), summary })
+    }
+}
+
+/// A random part of very many rows; none where all are looked at.
+fn sample_of(data: &Dataset, context: &FitContext<'_>) -> Option<Dataset> {
+    (data.rows() > SEARCH_ROWS).then(|| {
+        let mut generator = context.seed.named("search").generator();
+        let mut rows = permutation(data.rows(), &mut generator);
+        rows.truncate(SEARCH_ROWS);
+        rows.sort_unstable();
+        data.select(&rows)
+    })
+}
+
+/// The weights of the mixture, those next to nothing set to nothing and the rest found again.
+fn weigh(data: &Dataset, predictions: &[&Matrix<f32>]) -> Vec<f64> {
+    let first = mixture_weights(data, predictions);
+    let heavy: Vec<usize> = (0..predictions.len()).filter(|&index| first[index] >= LEAST_WEIGHT).collect();
+    let kept: Vec<&Matrix<f32>> = heavy.iter().map(|&index| predictions[index]).collect();
+    let mut weights = vec![0.0; predictions.len()];
+    heavy.iter().zip(mixture_weights(data, &kept)).for_each(|(&index, weight)| weights[index] = weight);
+    weights
+}
+
+/// `sldlf-auto` for the registry.
+pub const ENTRY: LearnerEntry = LearnerEntry {
+    name: "sldlf-auto",
+    summary: "tries forests and rivals on rows held back inside the training rows, and mixes those that help",
+    source: "stacking: D. Wolpert, Stacked generalization, Neural Networks 1992; weights as the paper moves its leaves",
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    parameters: AutoParameters::declared,
+    presets: Vec::new,
+    build: |settings| Ok(Box::new(Auto::new(AutoParameters::from_settings(settings)?))),
+    load,
+};
