@@ -66,7 +66,7 @@ macro_rules! slice_mut {
 }
 
 /// A head from the units of the splits `[trees, splits]` and the leaves `[trees, leaves, labels]`.
-fn assemble<T: Number + Element>(
+pub fn assemble<T: Number + Element>(
     units: &PyReadonlyArray2<'_, i64>,
     leaves: &PyReadonlyArray3<'_, T>,
     width: usize,

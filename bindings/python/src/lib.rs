@@ -2,7 +2,8 @@
 //!
 //! `inputs` turns arrays into a dataset, `door` runs work while other Python threads go on and Ctrl-C is heard,
 //! `training` fits, `model` holds what was learnt, `learners` tells what there is, `measures` and `answers` read
-//! distributions, `head` is the forest head for PyTorch, `shards` the training on several machines, `errors` turns our sentences into exceptions.
+//! distributions, `head` is the forest head for PyTorch, `onnx` writes models for other runtimes, `shards` the training on several
+//! machines, `errors` turns our sentences into exceptions.
 
 use pyo3::prelude::*;
 
@@ -15,6 +16,7 @@ mod inputs;
 mod learners;
 mod measures;
 mod model;
+mod onnx;
 mod shards;
 mod training;
 
@@ -35,6 +37,8 @@ mod _engine {
     use crate::measures::measure;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::onnx::{head_to_onnx, write_file};
     #[pymodule_export]
     use crate::shards::{Coordinator, Holding};
     #[pymodule_export]

@@ -58,6 +58,12 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// The bytes of the model's ONNX file.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| ldlf::onnx::to_bytes(&self.model)).map_err(raise)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let bytes = slf.get().to_bytes(slf.py())?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))

@@ -1,6 +1,7 @@
 //! `iis-aldl`: adaptive label distributions, whose width at every label follows from what is predicted there.
 
 use ldlf_core::answers::Rule;
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::{Abilities, Summary};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
@@ -200,6 +201,10 @@ impl Model for AdaptiveModel {
         let widths = self.widths.iter().map(|width| Value::from((width * 1000.0).round() / 1000.0));
         facts.push(("widths".into(), Value::Array(widths.collect())));
         facts
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        self.inner.add_to_graph(graph, features)
     }
 }
 

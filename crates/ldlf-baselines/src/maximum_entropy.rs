@@ -2,6 +2,7 @@
 //!
 //! Shapes: `theta` is `[features + 1, labels]`, one row a feature and the bias last.
 
+use ldlf_core::graph::{Flow, Graph, Kind};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::softmax_in_place;
 use ldlf_core::parallel::chunks;
@@ -58,6 +59,20 @@ impl Model for MaximumEntropy {
         let mut facts = vec![("weights".to_string(), Value::from(self.theta.len()))];
         facts.extend(self.l2.map(|l2| ("l2".to_string(), Value::from(l2))));
         facts
+    }
+
+    /// In double precision behind the scaling, as [`MaximumEntropy::predict`].
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let columns = self.scaling.columns();
+        let scaled = self.scaling.add_to_graph(graph, features);
+        let doubled = graph.cast("doubled", &scaled, Kind::F64);
+        let (slopes, bias) = self.theta.split_at(columns * self.labels);
+        let slopes = graph.f64s("theta", &[columns, self.labels], slopes.to_vec());
+        let bias = graph.f64s("bias", &[self.labels], bias.to_vec());
+        let scores = graph.node("MatMul", "products", &[&doubled, &slopes]);
+        let scores = graph.node("Add", "scores", &[&scores, &bias]);
+        let softmax = graph.softmax(&scores);
+        Some(graph.cast("probabilities", &softmax, Kind::F32))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::numeric::{sigmoid, softmax_in_place};
 use ldlf_core::product::{Into, Real, View, ViewMut, product};
 use ldlf_core::random::normal;
@@ -210,6 +211,35 @@ impl Network {
                 }
             }
         }
+    }
+
+    /// Adds the network to a graph and gives its distributions.
+    pub(crate) fn add_to_graph(&self, flat: &[f32], graph: &mut Graph, scaled: &Flow) -> Flow {
+        let Weights { input, bias, output, last } = self.weights(flat);
+        let (inputs, hidden) = (self.inputs, self.hidden);
+        let weights = graph.f32s("hidden_weights", &[inputs, hidden], input.to_vec());
+        let bias = graph.f32s("hidden_bias", &[hidden], bias.to_vec());
+        let before = graph.node("Gemm", "before", &[scaled, &weights, &bias]);
+        let scores = match &self.output {
+            &Output::PerLabel(labels) => {
+                let hidden_units = graph.node("Sigmoid", "hidden", &[&before]);
+                let weights = graph.f32s("output_weights", &[hidden, labels], output.to_vec());
+                let bias = graph.f32s("output_bias", &[labels], last.to_vec());
+                graph.node("Gemm", "scores", &[&hidden_units, &weights, &bias])
+            }
+            Output::Ordered(values) => {
+                // [rows, 1, hidden] + [labels, hidden]: every row meets every label's value.
+                let axis = graph.i64s("axis", vec![1]);
+                let before = graph.node("Unsqueeze", "each_row", &[&before, &axis]);
+                let shifts = values.iter().flat_map(|&value| last.iter().map(move |&u| u * value as f32));
+                let shifts = graph.f32s("label_shifts", &[values.len(), hidden], shifts.collect());
+                let pairs = graph.node("Add", "pairs", &[&before, &shifts]);
+                let hidden_units = graph.node("Sigmoid", "hidden", &[&pairs]);
+                let weights = graph.f32s("output_weights", &[hidden], output.to_vec());
+                graph.node("MatMul", "scores", &[&hidden_units, &weights])
+            }
+        };
+        graph.softmax(&scores)
     }
 
     /// Adds the gradient of the rows `ids` to `gradient` and returns their loss.

@@ -1,5 +1,6 @@
 //! A fitted network with its scaling: the model of `aa-bp`, `sce-ldl` and `cpnn`.
 
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::product::Real;
 use ldlf_core::{Error, Features, Matrix, Model, Prediction, Result, Threads, Value};
@@ -55,6 +56,11 @@ impl Model for NetworkModel {
             ("hidden".to_string(), Value::from(self.network.hidden)),
             ("weights".to_string(), Value::from(self.weights.len())),
         ]
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let scaled = self.scaling.add_to_graph(graph, features);
+        Some(self.network.add_to_graph(&self.weights, graph, &scaled))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::{Csr, Dataset, Error, Features, Matrix, Result};
 
@@ -108,6 +109,11 @@ impl Scaling {
                 Features::Dense(out)
             }
         }
+    }
+
+    /// Adds the scaling to a graph and gives the scaled features.
+    pub fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Flow {
+        graph.scale(features, &self.shift, &self.factor)
     }
 
     /// Adds the scaling to a model's parts.

@@ -65,6 +65,9 @@ pub enum Command {
     /// Show what a model file holds
     #[command(after_help = INSPECT)]
     Inspect(Inspect),
+    /// Write a model for other runtimes, as ONNX
+    #[command(after_help = EXPORT)]
+    Export(Export),
     /// Make one self-contained HTML page of results and models
     #[command(after_help = REPORT)]
     Report(Report),
@@ -93,7 +96,7 @@ pub struct Compute {
 /// `ldlf train`.
 #[derive(Args)]
 pub struct Train {
-    /// The table to learn from (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    /// The table to learn from (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
     pub data: PathBuf,
     /// The learner; `ldlf learners` lists them
     #[arg(long, default_value = "sldlf", value_name = "NAME")]
@@ -151,9 +154,15 @@ pub struct Predict {
     pub model: PathBuf,
     /// The rows to predict, or - for standard input with --format; label columns are not needed
     pub data: PathBuf,
-    /// Where to write (.csv, .tsv, .parquet, .npz), or - for CSV on standard output
+    /// Where to write (.csv, .tsv, .parquet, .arrow, .feather, .arrows, .npz), or - for CSV on standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// Make --out a folder of files of so many rows each, from which --resume can go on
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub part_rows: Option<usize>,
+    /// Go on after the finished parts of a run that was stopped; begins where there is none
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
     /// The format of DATA, where its name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = values::format)]
     pub format: Option<ldlf::read::Format>,
@@ -175,9 +184,16 @@ pub struct Predict {
 }
 
 const PREDICT: &str = "\
+Rows are read, predicted and written a few blocks at a time, in their order: a table may be larger than the memory.
+
+One file is written whole or not at all. With --part-rows the output is a folder of numbered files (part-000000.parquet, ...),
+each whole, which pandas, polars, Spark and others read as one table; after Ctrl-C, a crash or a full disk the same call with
+--resume goes on after the last finished part and leaves the same bytes as one unbroken run.
+
 Examples:
   ldlf predict votes.ldlf new.csv --out predicted.csv
   ldlf predict age.ldlf faces.parquet --write mean,interval=0.9,entropy --out ages.parquet
+  ldlf predict votes.ldlf big.parquet --out scored.parquet --part-rows 1000000 --resume
   zcat rows.csv.gz | ldlf predict votes.ldlf - --format csv --out - | head";
 
 /// `ldlf evaluate`.
@@ -217,7 +233,7 @@ pub enum ProtocolName {
 /// `ldlf cv`.
 #[derive(Args)]
 pub struct Cv {
-    /// The table (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    /// The table (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
     pub data: PathBuf,
     /// The learners to compare
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "sldlf,mean")]
@@ -280,7 +296,7 @@ Examples:
 /// `ldlf sweep`.
 #[derive(Args)]
 pub struct Sweep {
-    /// The table (.csv, .tsv, .parquet, .npz, .svm, .mat), or - for standard input
+    /// The table (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
     pub data: PathBuf,
     /// The learner
     #[arg(long, default_value = "sldlf", value_name = "NAME")]
@@ -400,6 +416,27 @@ const INSPECT: &str = "\
 Examples:
   ldlf inspect votes.ldlf
   ldlf inspect votes.ldlf --json";
+
+/// `ldlf export`.
+#[derive(Args)]
+pub struct Export {
+    /// The model file
+    pub model: PathBuf,
+    /// Where to write the model as ONNX
+    #[arg(long, value_name = "FILE")]
+    pub onnx: PathBuf,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+}
+
+const EXPORT: &str = "\
+The file holds everything between a table's numbers and its distributions, scaling included, in standard operators (opset 17).
+It reads `features`, single precision, [rows, features] in the model's order, and gives `distributions`, [rows, labels]; for
+labels that stand for numbers also `mean` and `mode`. Names are in its metadata. A row with a missing value gives NaN.
+
+Example:
+  ldlf export votes.ldlf --onnx votes.onnx";
 
 /// A model with the data that it is looked at with.
 #[derive(Args)]

@@ -5,6 +5,7 @@ mod cv;
 mod datasets;
 mod demo;
 mod evaluate;
+mod export;
 mod generate;
 mod inspect;
 mod learners;
@@ -43,6 +44,7 @@ pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
         Command::Datasets(args) => datasets::run(&args, printer),
         Command::Generate(args) => generate::run(&args, printer),
         Command::Inspect(args) => inspect::run(&args, printer),
+        Command::Export(args) => export::run(&args, printer),
         Command::Report(args) => report::run(&args, printer),
         Command::Plot(args) => plot::run(&args, printer),
         Command::Demo(args) => demo::run(&args, printer),

@@ -68,5 +68,5 @@ fn widened(features: Features, columns: usize) -> Features {
 }
 
 fn has_named_columns(format: Option<Format>) -> bool {
-    matches!(format, Some(Format::Csv | Format::Tsv | Format::Parquet))
+    matches!(format, Some(Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow))
 }

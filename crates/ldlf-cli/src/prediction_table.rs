@@ -1,10 +1,14 @@
 //! The table that `predict` writes: which columns, and one writer a format.
 
 mod answers;
+#[cfg(feature = "parquet")]
+mod arrow;
 mod delimited;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod record_batch;
 
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -25,13 +29,16 @@ pub enum Column<'a> {
 }
 
 /// Takes blocks of rows that all have the same columns.
-pub trait TableWriter {
+pub trait TableWriter: Send {
     /// Adds rows; the first block also brings the heads.
     fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()>;
 
     /// Writes what has to stand at the end.
     fn finish(self: Box<Self>) -> std::io::Result<()>;
 }
+
+/// A writer of any format.
+pub type BoxedWriter<'w> = Box<dyn TableWriter + 'w>;
 
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +50,9 @@ pub enum Kind {
     /// Apache Parquet.
     #[cfg(feature = "parquet")]
     Parquet,
+    /// Apache Arrow IPC.
+    #[cfg(feature = "parquet")]
+    Arrow(arrow::Form),
     /// A zip archive of NumPy arrays.
     Npz,
 }
@@ -56,26 +66,28 @@ impl Kind {
             Some("tsv") => Ok(Kind::Tsv),
             #[cfg(feature = "parquet")]
             Some("parquet") => Ok(Kind::Parquet),
+            #[cfg(feature = "parquet")]
+            Some("arrow" | "feather") => Ok(Kind::Arrow(arrow::Form::File)),
+            #[cfg(feature = "parquet")]
+            Some("arrows") => Ok(Kind::Arrow(arrow::Form::Stream)),
             Some("npz") => Ok(Kind::Npz),
             _ => Err(Error::usage(format!(
-                "{}: predictions are written as .csv, .tsv, .parquet or .npz; choose one of these",
+                "{}: predictions are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows or .npz; choose one of these",
                 path.display()
             ))),
         }
     }
 
     /// A writer of this format.
-    pub fn writer<'w, W: Write + Seek + Send + 'w>(
-        self,
-        out: W,
-        formulas: Formulas,
-    ) -> std::io::Result<Box<dyn TableWriter + 'w>> {
-        Ok(match self {
+    pub fn writer<'w, W: Write + Seek + Send + 'w>(self, out: W, formulas: Formulas) -> BoxedWriter<'w> {
+        match self {
             Kind::Csv => delimited(out, b',', formulas),
             Kind::Tsv => delimited(out, b'\t', formulas),
             #[cfg(feature = "parquet")]
             Kind::Parquet => parquet::parquet(out),
+            #[cfg(feature = "parquet")]
+            Kind::Arrow(form) => arrow::arrow(out, form),
             Kind::Npz => npz::npz(out),
-        })
+        }
     }
 }

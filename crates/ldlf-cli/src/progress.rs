@@ -87,6 +87,23 @@ impl Progress {
         }
     }
 
+    /// `done` steps are done of a number that nobody knows.
+    pub fn count(&mut self, done: usize, details: impl FnOnce() -> String) {
+        let every = if self.bar.is_some() { DRAW_EVERY } else { LOG_EVERY };
+        if self.last_words.is_some_and(|last| last.elapsed() < every) {
+            return;
+        }
+        if let Some(bar) = &self.bar {
+            let style = ProgressStyle::with_template("{spinner} [{elapsed}] {wide_msg}");
+            bar.set_style(style.expect("the template is well formed"));
+            bar.tick();
+            bar.set_message(format!("{} {done} {}", self.noun, details()));
+        } else if self.log {
+            let _ = writeln!(std::io::stderr(), "{} {done} {}", self.noun, details());
+        }
+        self.last_words = Some(Instant::now());
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::Row;
 use crate::forest_view::ForestView;
+use crate::graph::{Flow, Graph};
 use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
 use crate::{Csr, Dataset, Error, Features, Matrix, Result, Schema, Seed, Settings, Threads, Value};
@@ -40,6 +41,12 @@ pub trait Model: Send + Sync {
     /// What `ldlf inspect` shows beside the document: sizes and facts, names with values.
     fn inspect(&self) -> Vec<(String, Value)> {
         Vec::new()
+    }
+
+    /// Adds the model to a graph of standard operators and gives its distributions, `[rows, labels]` or one row for all. `None` where
+    /// the operators do not say what the model does; what was added then counts for nothing.
+    fn add_to_graph(&self, _graph: &mut Graph, _features: &Flow) -> Option<Flow> {
+        None
     }
 
     /// The model's trees over some rows, with the routes of `chosen` ones: what pictures of a forest show. `None` where there are

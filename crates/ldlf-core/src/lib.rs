@@ -13,6 +13,7 @@ pub mod features;
 pub mod folds;
 pub mod forest_view;
 pub mod generate;
+pub mod graph;
 pub mod input;
 pub mod journal;
 pub mod learner;

@@ -1,6 +1,7 @@
 //! `mean`: always the mean training distribution. The floor in every table, and the shape that every learner's file has:
 //! parameters, learner, model, entry.
 
+use crate::graph::{Flow, Graph};
 use crate::learner::{Abilities, Summary};
 use crate::model_file::{Array, ModelShape, Parts};
 use crate::numeric::on_simplex;
@@ -59,6 +60,10 @@ impl Model for MeanModel {
 
     fn store(&self, parts: &mut Parts) {
         parts.put("distribution", Array::F32(vec![self.distribution.len()], self.distribution.clone()));
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, _: &Flow) -> Option<Flow> {
+        Some(graph.f32s("distribution", &[1, self.distribution.len()], self.distribution.clone()))
     }
 }
 

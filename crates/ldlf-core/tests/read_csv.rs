@@ -183,7 +183,10 @@ fn missing_files_and_folders_are_said_to_be_so() {
     let error = read(folder.path(), &labels(&["r"])).unwrap_err();
     assert!(error.to_string().ends_with(": is a folder where a data file is expected"), "{error}");
     let error = read("-".as_ref(), &labels(&["r"])).unwrap_err();
-    assert_eq!(error.to_string(), "standard input needs --format (one of mat, csv, tsv, parquet, npz, svm)");
+    assert_eq!(
+        error.to_string(),
+        "standard input needs --format (one of mat, csv, tsv, parquet, arrow, npz, svm)"
+    );
 }
 
 #[test]
@@ -280,7 +283,7 @@ fn files_of_a_related_kind_are_refused_with_a_remedy() {
         ("x.csv.gz", "compressed files are not read; decompress it first"),
         (
             "x.dat",
-            "the extension names no known format; give --format (one of mat, csv, tsv, parquet, npz, svm)",
+            "the extension names no known format; give --format (one of mat, csv, tsv, parquet, arrow, npz, svm)",
         ),
     ] {
         let (_folder, path) = file(name, "a,b");

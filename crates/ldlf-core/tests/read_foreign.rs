@@ -57,6 +57,77 @@ fn streams_of_arrays_give_the_same_rows_in_blocks() {
 }
 
 #[cfg(feature = "parquet")]
+mod arrow {
+    use super::*;
+
+    const FILES: [&str; 3] = ["pandas_lz4.feather", "pyarrow_zstd.arrow", "pyarrow_plain.arrows"];
+
+    fn votes() -> ReadOptions {
+        ReadOptions {
+            labels: vec!["r_*".into()],
+            split_column: Some("part".into()),
+            ..ReadOptions::default()
+        }
+    }
+
+    #[test]
+    fn files_and_streams_give_the_matrix_that_was_saved() {
+        for name in FILES {
+            let data = read(&fixture(name), &votes()).unwrap().dataset;
+            assert_eq!(dense(&data.features), FEATURES, "{name}");
+            assert_eq!(data.targets.as_slice(), [0.75, 0.25, 0.5, 0.5, 0.0, 1.0], "{name}");
+            assert_eq!(data.schema.feature_names.unwrap(), ["a", "b", "c", "d", "e"], "{name}");
+            assert_eq!(data.split.unwrap(), ["train", "test", "train"], "{name}");
+        }
+    }
+
+    #[test]
+    fn streams_take_the_columns_of_the_model_and_pass_over_rows() {
+        let names = Some(vec!["d".to_string(), "a".to_string()]);
+        let schema = Schema { feature_names: names, ..Schema::default() };
+        for name in FILES.iter().chain(&["pandas.parquet"]) {
+            let mut rows = stream(&fixture(name), None, &schema, 2).unwrap();
+            assert_eq!(dense(&rows.next_block(1).unwrap().unwrap()), [0.0, 1.5], "{name}");
+            rows.skip(1).unwrap();
+            assert_eq!(dense(&rows.next_block(9).unwrap().unwrap()), [3.0, 0.0], "{name}");
+            assert!(rows.next_block(1).unwrap().is_none(), "{name}");
+            let mut rows = stream(&fixture(name), None, &schema, 2).unwrap();
+            rows.skip(9).unwrap();
+            assert!(rows.next_block(1).unwrap().is_none(), "{name}: there are no nine rows");
+        }
+    }
+
+    #[test]
+    fn a_null_is_a_missing_value_with_its_row_and_column() {
+        let error = read(&fixture("pandas_missing.feather"), &votes()).unwrap_err();
+        let expected = "pandas_missing.feather row 2, column \"a\": the value is missing";
+        assert!(error.to_string().ends_with(expected), "{error}");
+        assert_eq!(error.exit_code(), 3);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_is_refused() {
+        let bytes = std::fs::read(fixture("pandas_lz4.feather")).unwrap();
+        let path = tempfile::Builder::new().suffix(".feather").tempfile().unwrap();
+        // The table of contents at the end is not needed, all before it is.
+        for end in (0..bytes.len() / 2).step_by(7) {
+            std::fs::write(&path, &bytes[..end]).unwrap();
+            let error = read(path.path(), &votes()).unwrap_err();
+            assert_eq!(error.exit_code(), 3, "{end}: {error}");
+        }
+        for (text, said) in [
+            ("", ": the file is empty"),
+            ("FEA1....", "(Feather version 1; save it anew as version 2)"),
+            ("a,b\n1,2\n", "not a usable Arrow file (it begins neither as a file nor as a stream)"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = read(path.path(), &votes()).unwrap_err();
+            assert!(error.to_string().ends_with(said), "{error}");
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
 mod parquet {
     use super::*;
 

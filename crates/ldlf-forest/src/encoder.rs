@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::random::Generator;
 use ldlf_core::{Csr, Error, Features, Matrix, Result, Seed, choices};
@@ -291,6 +292,37 @@ impl Encoder {
         bins.fill(0.0);
         self.bins.encode(|column| row[column as usize], 0).for_each(|(bin, z)| bins[bin as usize] = z);
         bias.fill(1.0);
+    }
+
+    /// Adds the encoder to a graph. Gives the inputs without the bias and without bins that are always empty, and the numbers of
+    /// those inputs.
+    pub fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> (Flow, Vec<usize>) {
+        let mut inputs = graph.scale(features, &self.shift, &self.scale);
+        if self.limit < f32::MAX {
+            inputs = graph.clip(&inputs, -self.limit, self.limit);
+        }
+        let mut used: Vec<usize> = (0..self.features()).collect();
+        let (mut columns, mut edges, mut widths) = (Vec::new(), Vec::new(), Vec::new());
+        let each = self.bins.columns.iter().zip(self.bins.edges.chunks_exact(self.bins.count + 1));
+        for (index, (&column, of_column)) in each.enumerate() {
+            for (bin, edge) in of_column.windows(2).enumerate().filter(|(_, edge)| edge[1] > edge[0]) {
+                columns.push(i64::from(column));
+                edges.push(edge[0]);
+                widths.push(edge[1] - edge[0]);
+                used.push(self.features() + index * self.bins.count + bin);
+            }
+        }
+        if !columns.is_empty() {
+            let count = columns.len();
+            let values = graph.columns_of("binned", features, columns);
+            let edges = graph.f32s("edges", &[count], edges);
+            let widths = graph.f32s("bin_widths", &[count], widths);
+            let beyond = graph.node("Sub", "beyond", &[&values, &edges]);
+            let shares = graph.node("Div", "bin_shares", &[&beyond, &widths]);
+            let bins = graph.clip(&shares, 0.0, 1.0);
+            inputs = graph.beside("encoded", &[&inputs, &bins]);
+        }
+        (inputs, used)
     }
 
     /// Adds the encoder to a model file.

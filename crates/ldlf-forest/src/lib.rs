@@ -12,6 +12,7 @@ pub mod block;
 mod columns;
 pub mod complexity;
 pub mod encoder;
+pub mod graph;
 pub mod greedy;
 pub mod head;
 pub mod kernel;

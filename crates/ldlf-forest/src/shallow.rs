@@ -1,6 +1,7 @@
 //! `sldlf`: the shallow label distribution learning forest, a linear map under soft trees (Shen et al. 2017).
 
 use ldlf_core::forest_view::ForestView;
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::{Abilities, RowPredictor};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
@@ -246,6 +247,10 @@ impl Model for ShallowForest {
         let leaves = self.head.leaves().to_vec();
         parts.put("leaves", Array::F32(vec![shape.trees, shape.leaves(), shape.labels], leaves));
         parts.put_detail("depth", shape.depth);
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        Some(crate::graph::add_shallow(graph, features, &self.encoder, &self.map, &self.head))
     }
 
     fn look_inside(&self, features: &Features, chosen: &[usize], threads: &Threads) -> Option<ForestView> {

@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array, Int32Array, RecordBatch, StringArray};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use ldlf::evaluate::{Contender, Plan, Protocol, cross_validate};
@@ -188,19 +190,24 @@ pub fn mat() -> Vec<Sample> {
     ]
 }
 
-/// Parquet tables in two row groups, plain and compressed.
-pub fn parquet_tables() -> Vec<Sample> {
+/// The columns of the tables below.
+fn record_batch() -> RecordBatch {
     let rows = 40;
     let column = |name: &'static str, array: ArrayRef| (name, array);
     let shares: Vec<f64> = (0..rows).map(|i| f64::from(i) / 40.0).collect();
-    let batch = RecordBatch::try_from_iter([
+    RecordBatch::try_from_iter([
         column("x_1", Arc::new(Float32Array::from_iter_values((0..rows).map(|i| i as f32)))),
         column("x_2", Arc::new(Int32Array::from_iter_values((0..rows).map(|i| i % 3)))),
         column("label_1", Arc::new(Float64Array::from(shares.clone()))),
         column("label_2", Arc::new(Float64Array::from_iter_values(shares.iter().map(|p| 1.0 - p)))),
         column("who", Arc::new(StringArray::from_iter_values((0..rows).map(|i| format!("p{}", i % 4))))),
     ])
-    .expect("columns of one length");
+    .expect("columns of one length")
+}
+
+/// Parquet tables in two row groups, plain and compressed.
+pub fn parquet_tables() -> Vec<Sample> {
+    let batch = record_batch();
     let compressions = [
         parquet::basic::Compression::UNCOMPRESSED,
         parquet::basic::Compression::SNAPPY,
@@ -222,6 +229,30 @@ pub fn parquet_tables() -> Vec<Sample> {
         Sample::Bytes(bytes)
     };
     compressions.into_iter().map(file).collect()
+}
+
+/// Arrow tables in two batches, as files and streams, plain and compressed.
+pub fn arrow_tables() -> Vec<Sample> {
+    let batch = record_batch();
+    let batches = [batch.slice(0, 25), batch.slice(25, 15)];
+    let compressions = [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)];
+    let table = |compression: Option<CompressionType>, file: bool| {
+        let options = IpcWriteOptions::default().try_with_compression(compression).expect("a known codec");
+        let mut bytes = Vec::new();
+        if file {
+            let mut writer =
+                FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options).expect("a writer");
+            batches.iter().for_each(|batch| writer.write(batch).expect("memory can be written"));
+            writer.finish().expect("memory can be written");
+        } else {
+            let mut writer =
+                StreamWriter::try_new_with_options(&mut bytes, &batch.schema(), options).expect("a writer");
+            batches.iter().for_each(|batch| writer.write(batch).expect("memory can be written"));
+            writer.finish().expect("memory can be written");
+        }
+        Sample::Bytes(bytes)
+    };
+    compressions.into_iter().flat_map(|codec| [table(codec, true), table(codec, false)]).collect()
 }
 
 /// One small model file of every learner.

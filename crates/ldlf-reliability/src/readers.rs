@@ -15,7 +15,7 @@ use crate::corpus::{self, Sample};
 use crate::learners::{checkpoint_settings, small_data};
 
 /// The names of all readers.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "model",
     "checkpoint",
     "journal",
@@ -24,6 +24,7 @@ pub const NAMES: [&str; 13] = [
     "csv",
     "tsv",
     "parquet",
+    "arrow",
     "npz",
     "mat",
     "svm",
@@ -66,6 +67,7 @@ impl Reader {
             "csv" => corpus::table(','),
             "tsv" => corpus::table('\t'),
             "parquet" => corpus::parquet_tables(),
+            "arrow" => corpus::arrow_tables(),
             "npz" => corpus::npz(),
             "mat" => corpus::mat(),
             "svm" => corpus::svm(),
@@ -117,6 +119,8 @@ impl Reader {
         let features = Features::Dense(Matrix::new(3, model.features, rows)?);
         check_prediction(&model.predict(&features, &Threads::one())?);
         model.model.look_inside(&features, &[0], &Threads::one());
+        // Not every model has a graph; those that do must not panic over theirs.
+        let _ = ldlf::onnx::to_bytes(&model);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ldlf::model_file::{Array, Parts};
 use ldlf::read::{Format, ReadOptions, read};
 use ldlf::{TrainedModel, registry};
-use ldlf_reliability::corpus::{Sample, mat, npy, npz, parquet_tables, zipped};
+use ldlf_reliability::corpus::{Sample, arrow_tables, mat, npy, npz, parquet_tables, zipped};
 use ldlf_reliability::learners::{fit, quick, small_data};
 use ldlf_reliability::watched_memory::{WatchedMemory, peak_of};
 
@@ -17,7 +17,11 @@ fn refusal(format: Format, bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("file");
     std::fs::write(&path, bytes).unwrap();
-    let options = ReadOptions { format: Some(format), labels: vec![], ..ReadOptions::default() };
+    let (labels, ignore) = match format {
+        Format::Arrow => (vec!["label_*".into()], vec!["who".into()]),
+        _ => (vec![], vec![]),
+    };
+    let options = ReadOptions { format: Some(format), labels, ignore, ..ReadOptions::default() };
     let (outcome, peak) = peak_of(|| read(&path, &options));
     assert!(peak < 1 << 20, "{peak} bytes were held");
     let error = outcome.expect_err("it is refused");
@@ -76,6 +80,46 @@ fn a_parquet_footer_that_lies_about_its_length_is_refused() {
         bytes[end - 8..end - 4].copy_from_slice(&length.to_le_bytes());
         let text = refusal(Format::Parquet, &bytes);
         assert!(text.contains("not a usable Parquet file"), "{length}: {text}");
+    }
+}
+
+/// The tables of the corpus with every place that holds `from` changed to `to`; at least one has such a place.
+fn changed(from: &[u8], to: &[u8]) -> Vec<Vec<u8>> {
+    let files = arrow_tables().into_iter().map(|sample| sample.bytes());
+    let changed: Vec<Vec<u8>> = files
+        .filter_map(|mut bytes| {
+            let places: Vec<usize> = (0..bytes.len() - from.len())
+                .filter(|&start| bytes[start..].starts_with(from) && start > 8)
+                .collect();
+            places.iter().for_each(|&start| bytes[start..start + to.len()].copy_from_slice(to));
+            (!places.is_empty()).then_some(bytes)
+        })
+        .collect();
+    assert!(!changed.is_empty());
+    changed
+}
+
+#[test]
+fn arrow_columns_that_claim_to_unpack_to_more_than_the_memory_are_refused() {
+    // The compressed column x_2 of the first batch: 25 whole numbers of four bytes, as it says before itself.
+    for claimed in [1u64 << 45, i64::MAX as u64] {
+        for bytes in changed(&100u64.to_le_bytes(), &claimed.to_le_bytes()) {
+            let text = refusal(Format::Arrow, &bytes);
+            assert!(text.contains("would take") || text.contains("not a usable Arrow file"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn arrow_messages_that_claim_more_than_the_file_holds_are_refused() {
+    for length in [[0xff, 0xff, 0xff, 0x7f], [0xff, 0xff, 0xff, 0xfe]] {
+        let marked = [0xff; 4];
+        for mut bytes in changed(&marked, &marked) {
+            let start = bytes.windows(4).position(|part| part == marked).unwrap();
+            bytes[start + 4..start + 8].copy_from_slice(&length);
+            let text = refusal(Format::Arrow, &bytes);
+            assert!(text.contains("it ends within a batch"), "{text}");
+        }
     }
 }
 

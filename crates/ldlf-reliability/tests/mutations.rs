@@ -110,6 +110,7 @@ readers! {
     damaged_csv_is_refused_or_valid "csv",
     damaged_tsv_is_refused_or_valid "tsv",
     damaged_parquet_is_refused_or_valid "parquet",
+    damaged_arrow_is_refused_or_valid "arrow",
     damaged_npz_is_refused_or_valid "npz",
     damaged_mat_is_refused_or_valid "mat",
     damaged_svmlight_is_refused_or_valid "svm",

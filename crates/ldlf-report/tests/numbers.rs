@@ -249,7 +249,8 @@ fn the_page_of_accuracy_shows_the_committed_numbers() {
         .map(|set| {
             // FG-Net is not among the rivals' sets.
             let files = [set.clone(), format!("accuracy-{set}"), format!("outside-{set}")];
-            let there = |file: &&String| repository().join(format!("docs/results/numbers/{file}.json")).exists();
+            let there =
+                |file: &&String| repository().join(format!("docs/results/numbers/{file}.json")).exists();
             files.iter().filter(there).flat_map(|file| numbers(file).runs).collect()
         })
         .collect();
@@ -263,5 +264,9 @@ fn the_page_of_accuracy_shows_the_committed_numbers() {
             compared += usize::from(run.is_some());
         }
     }
-    assert_eq!(compared, runs.iter().map(Vec::len).sum::<usize>(), "every run of the numbers stands on the page");
+    assert_eq!(
+        compared,
+        runs.iter().map(Vec::len).sum::<usize>(),
+        "every run of the numbers stands on the page"
+    );
 }

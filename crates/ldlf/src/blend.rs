@@ -1,5 +1,6 @@
 //! A mixture of models: `p(x) = sum_m w_m p_m(x)`, and how its weights are found.
 
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::{normalise, on_simplex};
 use ldlf_core::{
@@ -141,6 +142,18 @@ impl Model for Blend {
             (format!("tried {}", trial.candidate), Value::from(format!("{kl}{}", trial.verdict)))
         });
         members.chain(trials).collect()
+    }
+
+    /// A mixture has a graph when all its members have one.
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let mut members = Vec::new();
+        for (number, member) in self.members.iter().enumerate() {
+            let scope = format!("member_{number}");
+            let flow = graph.within(&scope, |graph| member.model.add_to_graph(graph, features))?;
+            members.push((member.weight as f32, flow));
+        }
+        let mixed = graph.mix(&members)?;
+        Some(graph.normalise(&mixed))
     }
 
     /// The trees of the member that weighs most among those with soft trees.

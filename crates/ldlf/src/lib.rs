@@ -5,6 +5,7 @@
 pub use ldlf_baselines as baselines;
 pub use ldlf_core::*;
 pub use ldlf_forest as forest;
+pub use ldlf_onnx as onnx;
 
 pub mod auto;
 pub mod blend;

@@ -13,6 +13,7 @@ torch.Size([8, 5])
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 from torch.distributed import ReduceOp, all_reduce, get_world_size, is_available, is_initialized
 
 from . import _engine
+from ._base import _write
 from ._torch_ops import forest_loss, forest_predict
 
 #: What an output is divided by at least, as in the Rust kernels.
@@ -197,6 +199,24 @@ class ForestHead(nn.Module):
             reached = totals > np.finfo(np.float64).tiny
             moved = torch.where(reached, counts / totals.where(reached, torch.ones_like(totals)), self.leaves.double())
             self.leaves.copy_(moved)
+
+    @torch.no_grad()
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> bytes:
+        """The head as an ONNX file: ``features`` of shape (rows, in_features) in, ``distributions`` of shape (rows, n_labels) out.
+
+        What stands in front of the head is exported by ``torch.onnx.export``; ``onnx.compose.merge_models`` joins the two.
+        """
+
+        def array(tensor: Tensor) -> np.ndarray:
+            return np.ascontiguousarray(tensor.detach().cpu().float().numpy())
+
+        weights = None if self.linear is None else array(self.linear.weight)
+        bias = None if self.linear is None or self.linear.bias is None else array(self.linear.bias)
+        units = np.ascontiguousarray(self.split_units.cpu().numpy())
+        file = _engine.head_to_onnx(weights, bias, units, array(self.leaves), self.in_features)
+        if path is not None:
+            _write(path, file, overwrite)
+        return file
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, n_labels={self.n_labels}, trees={self.trees}, depth={self.depth}"

@@ -14,7 +14,7 @@ use crate::printer::Printer;
 #[derive(Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataOptions {
-    /// The format, where the name does not tell: csv, tsv, parquet, npz, svm, mat
+    /// The format, where the name does not tell: csv, tsv, parquet, arrow, npz, svm, mat
     #[arg(long, value_parser = values::format)]
     format: Option<Format>,
     /// The label columns: names or patterns such as 'votes_*'; shares or vote counts

@@ -1,27 +1,35 @@
 //! `ldlf predict`: rows in, distributions and their answers out, a block at a time.
 
+mod parts;
+mod pipeline;
+
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ldlf::model_file::write_atomically;
+use ldlf::model_file::{Overwrite, write_atomically};
 use ldlf::read::{RowStream, stream};
 use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 
+use self::parts::{Begun, Parts};
+use self::pipeline::{Cuts, Pipeline, Predictions, block_rows};
 use super::Ending;
 use crate::args::Predict;
 use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
-use crate::prediction_table::{Answers, Formulas, Kind, TableWriter, delimited};
+use crate::prediction_table::{Answers, BoxedWriter, Formulas, Kind, delimited};
 use crate::printer::{Printer, STDOUT, counted};
-use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
-
-/// Rows that are in memory at once.
-const BLOCK: usize = 4096;
+use crate::progress::{Progress, listen_for_ctrl_c};
 
 /// Predicts every row of the data in its order.
 pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
-    let overwrite = check_destination(&args.out, args.force)?;
+    let in_parts = args.part_rows.is_some() || args.resume;
+    if in_parts && is_standard(&args.out) {
+        return Err(Error::usage(
+            "--part-rows and --resume need a name for --out; standard output has no parts",
+        ));
+    }
+    let overwrite = if in_parts { Overwrite::Yes } else { check_destination(&args.out, args.force)? };
     check_apart(&args.out, &[&args.model, &args.data])?;
     let kind = if is_standard(&args.out) { Kind::Csv } else { Kind::of(&args.out)? };
     let formulas = if args.safe_csv { Formulas::Disarmed } else { Formulas::Kept };
@@ -37,72 +45,145 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     if args.features.is_some() {
         schema.feature_names = args.features.clone();
     }
-    let threads = Threads::joined_by_caller(args.threads)?;
     let rows = stream(&args.data, args.format, &schema, model.features)?;
+    let table = Table { kind, formulas, answers: &answers, model: &model };
+    let progress = Progress::new(printer, "row");
+    let threads = Threads::joined_by_caller(args.threads)?;
+    let pipeline = Pipeline { model: &model, threads, progress, done_before: 0 };
+    if in_parts {
+        return predict_parts(args, rows, pipeline, &table, printer);
+    }
     let started = Instant::now();
-    let mut pump =
-        Pump { rows, model: &model, answers: &answers, threads, progress: Progress::new(printer, "row") };
-
-    let count = if is_standard(&args.out) {
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        let count = pump.run(delimited(&mut out, b',', formulas), Path::new(STDOUT))?;
-        out.flush().map_err(|e| Error::io(STDOUT, e))?;
-        count
-    } else {
-        // Ctrl-C then ends the loop below, which takes the unfinished file away.
-        listen_for_ctrl_c();
-        let mut outcome = Ok(0);
-        let written = write_atomically(&args.out, overwrite, |file| {
-            let writer = kind.writer(file, formulas).map_err(|e| Error::io(&args.out, e));
-            outcome = writer.and_then(|writer| pump.run(writer, &args.out));
-            // What went wrong is in `outcome`; this only keeps the file from being renamed.
-            if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
-        });
-        let count = outcome?;
-        written?;
-        count
-    };
-    let seconds = started.elapsed().as_secs_f64();
-    printer.message(format_args!(
-        "predicted {} in {seconds:.2} s ({:.0} rows/s)",
-        counted(count, "row"),
-        count as f64 / seconds.max(1e-9)
-    ));
+    let count = predict_one(&args.out, overwrite, rows, pipeline, &table)?;
+    say(printer, count, started, "");
     Ok(Ending::Done)
 }
 
-/// What moves rows from the data to the output.
-struct Pump<'a> {
-    rows: Box<dyn RowStream>,
-    model: &'a TrainedModel,
-    answers: &'a Answers,
-    threads: Threads,
-    progress: Progress,
+fn say(printer: &Printer, count: usize, started: Instant, more: &str) {
+    let seconds = started.elapsed().as_secs_f64();
+    printer.message(format_args!(
+        "predicted {} in {seconds:.2} s ({:.0} rows/s){more}",
+        counted(count, "row"),
+        count as f64 / seconds.max(1e-9)
+    ));
 }
 
-impl Pump<'_> {
-    /// Moves all rows and says how many there were.
-    fn run(&mut self, mut writer: Box<dyn TableWriter + '_>, out: &Path) -> Result<usize> {
+/// What the output is like.
+struct Table<'a> {
+    kind: Kind,
+    formulas: Formulas,
+    answers: &'a Answers,
+    model: &'a TrainedModel,
+}
+
+impl Table<'_> {
+    /// Writes blocks from `first` on until `rows` are written or there are no more. No rows still make a table: its heads.
+    fn write(
+        &self,
+        mut writer: BoxedWriter<'_>,
+        first: Option<Prediction>,
+        blocks: &Predictions,
+        rows: usize,
+        out: &Path,
+    ) -> Result<()> {
         let io = |e| Error::io(out, e);
-        let mut count = 0;
-        while let Some(block) = self.rows.next_block(BLOCK)? {
-            if interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let prediction = self.model.predict(&block, &self.threads)?;
+        let none = || Prediction::Distributions(Matrix::zeros(0, self.model.schema.label_names.len()));
+        let (mut block, mut held) = (Some(first.unwrap_or_else(none)), 0);
+        while let Some(prediction) = block {
             writer.block(&self.answers.columns(&prediction)?).map_err(io)?;
-            count += block.rows();
-            if let Some(total) = self.rows.total_rows() {
-                self.progress.step(count, 0.0, total, String::new);
-            }
+            held += prediction.rows();
+            // A block of no rows stands for all of a table that has none.
+            block = if held < rows && prediction.rows() > 0 { blocks.next()? } else { None };
         }
-        if count == 0 {
-            // No rows still make a table: its heads.
-            let none = Prediction::Distributions(Matrix::zeros(0, self.model.schema.label_names.len()));
-            writer.block(&self.answers.columns(&none)?).map_err(io)?;
-        }
-        self.progress.finish();
-        writer.finish().map_err(io)?;
-        Ok(count)
+        writer.finish().map_err(io)
     }
+
+    /// Writes a file, whole or not at all.
+    fn write_file(
+        &self,
+        path: &Path,
+        overwrite: Overwrite,
+        first: Option<Prediction>,
+        blocks: &Predictions,
+        rows: usize,
+    ) -> Result<()> {
+        let mut outcome = Ok(());
+        let written = write_atomically(path, overwrite, |file| {
+            outcome = self.write(self.kind.writer(file, self.formulas), first, blocks, rows, path);
+            // What went wrong is in `outcome`; this only keeps the file from being renamed.
+            if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
+        });
+        outcome?;
+        written
+    }
+}
+
+/// Predicts into one file or to standard output, and says how many rows there were.
+fn predict_one(
+    out: &Path,
+    overwrite: Overwrite,
+    rows: Box<dyn RowStream>,
+    mut pipeline: Pipeline<'_>,
+    table: &Table<'_>,
+) -> Result<usize> {
+    let cuts = Cuts { block: block_rows(table.model), part: usize::MAX };
+    let (count, ()) = if is_standard(out) {
+        pipeline.run(rows, cuts, |blocks| {
+            let mut stdout = BufWriter::new(std::io::stdout());
+            let writer = delimited(&mut stdout, b',', table.formulas);
+            table.write(writer, blocks.next()?, blocks, usize::MAX, Path::new(STDOUT))?;
+            stdout.flush().map_err(|e| Error::io(STDOUT, e))
+        })?
+    } else {
+        // Ctrl-C then ends the loop, which takes the unfinished file away.
+        listen_for_ctrl_c();
+        pipeline
+            .run(rows, cuts, |blocks| table.write_file(out, overwrite, blocks.next()?, blocks, usize::MAX))?
+    };
+    Ok(count)
+}
+
+/// Predicts into a folder of parts, from the first part on that is not there.
+fn predict_parts(
+    args: &Predict,
+    mut rows: Box<dyn RowStream>,
+    mut pipeline: Pipeline<'_>,
+    table: &Table<'_>,
+    printer: &Printer,
+) -> Result<Ending> {
+    let out = args.out.display();
+    let parts = match Parts::begin(args)? {
+        Begun::Open(parts) => parts,
+        Begun::AlreadyFinished => {
+            printer.message(format_args!("{out} is complete; nothing was left to predict"));
+            return Ok(Ending::Done);
+        }
+    };
+    let cuts = Cuts { block: block_rows(table.model), part: parts.part_rows() };
+    let (before, done) = (parts.finished, parts.rows_done());
+    if before > 0 {
+        printer.message(format_args!("{out}: going on after {}", counted(before, "part")));
+        // The first block settles whether rows are held dense or sparse, and must do so as in an unbroken run.
+        let first = rows.next_block(cuts.block.min(cuts.part))?.map_or(0, |block| block.rows());
+        rows.skip(done.saturating_sub(first))?;
+        pipeline.done_before = done;
+    }
+    listen_for_ctrl_c();
+    let started = Instant::now();
+    let written = pipeline.run(rows, cuts, |blocks| {
+        let mut number = before;
+        let mut first = blocks.next()?;
+        while first.is_some() || number == 0 {
+            table.write_file(&parts.path(number), Overwrite::Yes, first, blocks, cuts.part)?;
+            number += 1;
+            first = blocks.next()?;
+        }
+        Ok(number)
+    });
+    let (count, number) = written.inspect_err(|_| {
+        printer.message(format_args!("{out} keeps its finished parts; go on with --resume"));
+    })?;
+    parts.finish()?;
+    say(printer, count, started, &format!("; {out} has {}", counted(number, "part")));
+    Ok(Ending::Done)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::{Column, TableWriter};
+use super::{BoxedWriter, Column, TableWriter};
 
 /// What the system said, out of what the csv writer made of it: a full disk and a closed pipe must be told apart.
 pub fn as_io(error: csv::Error) -> std::io::Error {
@@ -23,7 +23,7 @@ pub enum Formulas {
 }
 
 /// A writer of values separated by `delimiter`.
-pub fn delimited<'w>(out: impl Write + 'w, delimiter: u8, formulas: Formulas) -> Box<dyn TableWriter + 'w> {
+pub fn delimited<'w>(out: impl Write + Send + 'w, delimiter: u8, formulas: Formulas) -> BoxedWriter<'w> {
     let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     Box::new(Delimited { writer, formulas, has_heads: false, cell: String::new() })
 }
@@ -104,7 +104,7 @@ impl Column<'_> {
     }
 }
 
-impl<W: Write> TableWriter for Delimited<W> {
+impl<W: Write + Send> TableWriter for Delimited<W> {
     fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
         self.rows(columns).map_err(as_io)
     }

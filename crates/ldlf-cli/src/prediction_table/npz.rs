@@ -8,10 +8,10 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 
 use zip::write::SimpleFileOptions;
 
-use super::{Column, TableWriter};
+use super::{BoxedWriter, Column, TableWriter};
 
 /// A writer of NumPy archives.
-pub fn npz<'w>(out: impl Write + Seek + 'w) -> Box<dyn TableWriter + 'w> {
+pub fn npz<'w>(out: impl Write + Seek + Send + 'w) -> BoxedWriter<'w> {
     Box::new(Npz { out, arrays: Vec::new(), rows: 0 })
 }
 
@@ -31,7 +31,7 @@ struct Spool {
     numbers: BufWriter<File>,
 }
 
-impl<W: Write + Seek> TableWriter for Npz<W> {
+impl<W: Write + Seek + Send> TableWriter for Npz<W> {
     fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
         if self.arrays.is_empty() {
             self.arrays = columns.iter().map(Spool::new).collect::<std::io::Result<_>>()?;

@@ -178,7 +178,7 @@ fn a_name_without_a_known_ending_needs_a_format() {
         str![[r#"
 exit 2
 -- stderr
-error: data: the extension names no known format; give --format (one of mat, csv, tsv, parquet, npz, svm)
+error: data: the extension names no known format; give --format (one of mat, csv, tsv, parquet, arrow, npz, svm)
 
 "#]]
     );
@@ -188,7 +188,7 @@ error: data: the extension names no known format; give --format (one of mat, csv
         str![[r#"
 exit 2
 -- stderr
-error: invalid value 'xls' for '--format <FORMAT>': format must be one of mat, csv, tsv, parquet, npz, svm, got "xls"
+error: invalid value 'xls' for '--format <FORMAT>': format must be one of mat, csv, tsv, parquet, arrow, npz, svm, got "xls"
 
 For more information, try '--help'.
 
@@ -205,7 +205,7 @@ fn standard_input_needs_a_format() {
         str![[r#"
 exit 2
 -- stderr
-error: standard input needs --format (one of mat, csv, tsv, parquet, npz, svm)
+error: standard input needs --format (one of mat, csv, tsv, parquet, arrow, npz, svm)
 
 "#]]
     );

@@ -10,17 +10,21 @@ fn folder() -> Folder {
     let folder = Folder::new();
     folder.succeed("generate mixture --rows 600 --features 3 --labels 12 --out data.csv");
     folder.succeed("train data.csv --labels label_* --learner mean --out m --quiet");
+    folder.succeed("train data.csv --labels label_* --set iterations=2 --out forest --quiet");
     folder.succeed("cv data.csv --labels label_* --learner mean --folds 2 --results results --quiet");
     folder
 }
 
 /// Everything that is written, by the name of its output.
-const CALLS: [(&str, &str); 10] = [
+const CALLS: [(&str, &str); 13] = [
     ("model", "train data.csv --labels label_* --learner aa-knn --set k=3 --out model"),
     ("p.csv", "predict m data.csv --out p.csv"),
     ("p.tsv", "predict m data.csv --out p.tsv"),
     ("p.parquet", "predict m data.csv --out p.parquet"),
     ("p.npz", "predict m data.csv --out p.npz"),
+    ("p.arrow", "predict m data.csv --out p.arrow"),
+    ("p.arrows", "predict m data.csv --out p.arrows"),
+    ("m.onnx", "export forest --onnx m.onnx"),
     ("g.csv", "generate mixture --rows 900 --out g.csv"),
     ("page.html", "report results --out page.html"),
     ("figure.svg", "plot distributions results --out figure.svg"),

@@ -27,6 +27,7 @@ Commands:
   datasets     List known public datasets and how to get them
   generate     Write an artificial dataset
   inspect      Show what a model file holds
+  export       Write a model for other runtimes, as ONNX
   report       Make one self-contained HTML page of results and models
   plot         Draw a single picture as SVG or PNG
   demo         See it work on built-in data, within a minute

@@ -6,12 +6,15 @@
 mod call;
 mod compare;
 mod data;
+mod export;
 mod full_disk;
 mod hostile;
 mod interrupt;
 mod killed;
 mod lists;
 mod no_network;
+#[cfg(feature = "parquet")]
+mod parts;
 mod predict;
 mod report;
 mod reproduce;

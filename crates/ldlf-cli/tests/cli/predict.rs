@@ -146,7 +146,7 @@ no,yes
         str![[r#"
 exit 2
 -- stderr
-error: standard input needs --format (one of mat, csv, tsv, parquet, npz, svm)
+error: standard input needs --format (one of mat, csv, tsv, parquet, arrow, npz, svm)
 
 "#]]
     );
@@ -191,7 +191,7 @@ error: p.csv exists; choose another name or add --force
         str![[r#"
 exit 2
 -- stderr
-error: p.xls: predictions are written as .csv, .tsv, .parquet or .npz; choose one of these
+error: p.xls: predictions are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows or .npz; choose one of these
 
 "#]]
     );
@@ -225,6 +225,41 @@ fn parquet_is_written_and_read_back() {
         (&summary["rows"], &summary["features"], &summary["labels"]),
         (&2.into(), &1.into(), &2.into())
     );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn arrow_is_written_and_read_back_as_file_and_as_stream() {
+    let folder = three_to_one();
+    for out in ["p.arrow", "p.feather", "p.arrows"] {
+        folder.succeed(&format!("predict m data.csv --out {out} --write distribution,mode,entropy"));
+        let call =
+            format!("train {out} --labels no,yes --ignore mode --learner mean --out again --json --force");
+        let summary = folder.json(&call);
+        assert_eq!((&summary["rows"], &summary["features"]), (&2.into(), &1.into()), "{out}");
+        assert_eq!(folder.json(&format!("evaluate again {out} --json"))["rows"], 2);
+    }
+    // Both forms are read from a pipe.
+    folder.succeed("train data.csv --labels x,y --features no,yes --learner mean --out back");
+    for out in ["p.arrow", "p.arrows"] {
+        let mut call = folder.command("predict back - --format arrow --out - --quiet");
+        call.stdin(std::fs::File::open(folder.path(out)).unwrap());
+        let said = shown(&call.output().unwrap());
+        assert!(said.starts_with("exit 0\n-- stdout\nx,y\n") && said.lines().count() == 5, "{said}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn many_blocks_are_whole_in_every_format() {
+    let folder = three_to_one();
+    let rows: String = (0..70_000).map(|row| format!("{row},0\n")).collect();
+    folder.write("many.csv", &format!("x,y\n{rows}"));
+    for out in ["p.csv", "p.parquet", "p.arrow", "p.arrows"] {
+        folder.succeed(&format!("predict m many.csv --out {out} --write distribution,entropy --quiet"));
+        let call = format!("train {out} --labels no,yes --learner mean --out again --json --force --quiet");
+        assert_eq!(folder.json(&call)["rows"], 70_000, "{out}");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::{Error, Features, Result, Schema};
 /// A table of text, open at its first row.
 struct TextTable {
     file: String,
-    reader: Reader<LineStarts<Box<dyn Read>>>,
+    reader: Reader<LineStarts<Box<dyn Read + Send>>>,
     header: Vec<String>,
     record: StringRecord,
     line: u64,

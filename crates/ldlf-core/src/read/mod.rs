@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`mat`], MATLAB v5/v7 | variable `labels` | variable `features`, dense or sparse |
 //! | [`csv`], comma or tab separated, with a header | columns named in [`ReadOptions::labels`] | the other columns |
-//! | `parquet` (feature `parquet`) | as for csv | as for csv |
+//! | `parquet`, `arrow` (feature `parquet`) | as for csv | as for csv |
 //! | [`npz`] | array `labels` | array `features`, or CSR in `features_data`, ... |
 //! | [`svm`], svmlight with distributions | `d1,d2,...` before the features | `index:value`, from 1 |
 //!
@@ -23,7 +23,11 @@ use std::str::FromStr;
 use crate::targets::Spread;
 use crate::{Dataset, Error, Features, Result, Schema, input};
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod assemble;
+#[cfg(feature = "parquet")]
+mod columnar;
 pub mod csv;
 pub(crate) mod gather;
 mod lines;
@@ -32,7 +36,7 @@ mod npy;
 pub mod npz;
 mod numbers;
 #[cfg(feature = "parquet")]
-pub mod parquet;
+mod parquet;
 mod roles;
 pub mod svm;
 
@@ -47,13 +51,15 @@ pub enum Format {
     Tsv,
     /// Apache Parquet.
     Parquet,
+    /// Apache Arrow IPC: a file, Feather version 2 included, or a stream.
+    Arrow,
     /// A zip archive of NumPy arrays.
     Npz,
     /// svmlight lines with label distributions.
     Svm,
 }
 
-const FORMATS: &str = "mat, csv, tsv, parquet, npz, svm";
+const FORMATS: &str = "mat, csv, tsv, parquet, arrow, npz, svm";
 
 impl Format {
     /// The format that a path's extension tells, if it does.
@@ -80,6 +86,7 @@ impl fmt::Display for Format {
             Format::Csv => "csv",
             Format::Tsv => "tsv",
             Format::Parquet => "parquet",
+            Format::Arrow => "arrow",
             Format::Npz => "npz",
             Format::Svm => "svm",
         })
@@ -95,6 +102,7 @@ impl FromStr for Format {
             "csv" => Ok(Format::Csv),
             "tsv" => Ok(Format::Tsv),
             "parquet" => Ok(Format::Parquet),
+            "arrow" | "feather" | "arrows" | "ipc" => Ok(Format::Arrow),
             "npz" => Ok(Format::Npz),
             "svm" | "svmlight" | "libsvm" => Ok(Format::Svm),
             _ => Err(Error::usage(format!("format must be one of {FORMATS}, got {text:?}"))),
@@ -153,21 +161,36 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         Format::Npz => npz::read(source, options),
         Format::Svm => svm::read(source, options),
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read(source, options),
+        Format::Parquet | Format::Arrow => {
+            let stem = source.stem.clone();
+            columnar::read(column_table(source)?, stem, options)
+        }
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(without_parquet(&source)),
+        Format::Parquet | Format::Arrow => Err(without_columns(&source)),
     }
 }
 
 /// Features of a file in blocks of rows, in bounded memory where the format allows it (all but `.mat`, sparse or
 /// Fortran-ordered arrays in `.npz`: those are read whole and then cut).
-pub trait RowStream {
-    /// At most `rows` further rows, or `None` after the last. All blocks are dense, or all are sparse.
+pub trait RowStream: Send {
+    /// At most `rows` further rows, or `None` after the last. All blocks are dense, or all are sparse: the first block settles it.
     fn next_block(&mut self, rows: usize) -> Result<Option<Features>>;
+
+    /// Passes over so many rows, or all that there are.
+    fn skip(&mut self, mut rows: usize) -> Result<()> {
+        while rows > 0 {
+            let Some(block) = self.next_block(rows.min(SKIPPED_AT_ONCE))? else { break };
+            rows -= block.rows();
+        }
+        Ok(())
+    }
 
     /// The number of rows in all, where the format says so beforehand.
     fn total_rows(&self) -> Option<usize>;
 }
+
+/// Rows that are read to be passed over, where a format has no quicker way.
+const SKIPPED_AT_ONCE: usize = 1024;
 
 /// Opens a file, or standard input for `-`, for features only.
 ///
@@ -186,15 +209,20 @@ pub fn stream(
         Format::Npz => npz::stream(source, features),
         Format::Svm => svm::stream(source, features),
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::stream(source, schema, features),
+        Format::Parquet | Format::Arrow => columnar::stream(column_table(source)?, schema, features),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(without_parquet(&source)),
+        Format::Parquet | Format::Arrow => Err(without_columns(&source)),
     }
 }
 
+#[cfg(feature = "parquet")]
+fn column_table(source: Source) -> Result<columnar::ColumnTable> {
+    if source.format == Format::Arrow { arrow::open(source) } else { parquet::open(source) }
+}
+
 #[cfg(not(feature = "parquet"))]
-fn without_parquet(source: &Source) -> Error {
-    Error::usage(format!("{}: this build reads no Parquet (feature `parquet`)", source.file))
+fn without_columns(source: &Source) -> Error {
+    Error::usage(format!("{}: this build reads no {} (feature `parquet`)", source.file, source.format))
 }
 
 /// What the columns are read for: decides which remedy a message may offer.
@@ -237,7 +265,7 @@ impl Source {
     }
 
     /// The bytes in order.
-    fn into_reader(self) -> Box<dyn Read> {
+    fn into_reader(self) -> Box<dyn Read + Send> {
         match self.handle {
             Some(file) => Box::new(file),
             None => Box::new(std::io::stdin()),

@@ -83,7 +83,7 @@ pub(super) fn stream(source: Source, features: usize) -> Result<Box<dyn RowStrea
 
 struct ArrayRows {
     file: String,
-    numbers: Numbers<Box<dyn Read>>,
+    numbers: Numbers<Box<dyn Read + Send>>,
     rows: usize,
     cols: usize,
     given: usize,
@@ -334,7 +334,7 @@ impl Archive {
     }
 
     /// The bytes of one array, owned, so that a stream can outlive the archive.
-    fn into_member(mut self, name: &str) -> Result<Box<dyn Read>> {
+    fn into_member(mut self, name: &str) -> Result<Box<dyn Read + Send>> {
         let file = self.file;
         let member = self.zip.by_name(&format!("{name}.npy")).map_err(|e| zip_error(&file, e))?;
         let (start, size, method) = (member.data_start(), member.compressed_size(), member.compression());

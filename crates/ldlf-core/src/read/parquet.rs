@@ -1,329 +1,108 @@
-//! Apache Parquet tables: columns of integers, floats and booleans; text where a role takes text.
-//!
-//! Read by record batch, only the columns that have a role. A null is a missing value. Errors name row and column.
+//! Apache Parquet tables, read by record batch.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use ::parquet::basic::Compression;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{ArrowError, DataType};
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 
-use super::assemble::{Groups, Parts, check_part, check_weight};
-use super::gather::{RowGatherer, single_precision};
-use super::roles::{Roles, features_of_model};
-use super::{Loaded, Purpose, ReadOptions, RowStream, Source};
-use crate::targets::TargetRows;
-use crate::{Error, Features, Result, Schema};
+use super::Source;
+use super::columnar::{BatchSource, Choose, ColumnTable, guarded};
+use crate::{Error, Result};
 
 /// Rows read at once.
 const BATCH: usize = 1024;
 
-/// A table that is open, with only its header read.
-struct ColumnTable {
-    file: String,
-    builder: ParquetRecordBatchReaderBuilder<File>,
-    header: Vec<String>,
-    types: Vec<DataType>,
-    rows: usize,
-}
-
-impl ColumnTable {
-    fn open(source: Source) -> Result<Self> {
-        let file = source.file.clone();
-        let handle = source.into_seekable()?;
-        let builder = guarded(&file, || ParquetRecordBatchReaderBuilder::try_new(handle))?
+/// Opens a table and reads its header.
+pub(super) fn open(source: Source) -> Result<ColumnTable> {
+    let file = source.file.clone();
+    let handle = source.into_seekable()?;
+    let metadata =
+        guarded(&file, KIND, || ArrowReaderMetadata::load(&handle, ArrowReaderOptions::default()))?
             .map_err(|e| unreadable(&file, &e))?;
-        let chunks = || builder.metadata().row_groups().iter().flat_map(|group| group.columns());
-        // The library takes these for granted, and would panic.
-        let odd = |chunk: &ColumnChunkMetaData| {
-            chunk.data_page_offset() < 0
-                || chunk.dictionary_page_offset().is_some_and(|offset| offset < 0)
-                || chunk.compressed_size() < 0
-        };
-        if chunks().any(odd) {
-            return Err(Error::data(format!(
-                "{file}: not a usable Parquet file (a column before its start)"
-            )));
-        }
-        if chunks().any(|chunk| chunk.compression() == Compression::LZO) {
-            return Err(Error::data(format!(
-                "{file}: compressed by LZO, which is not read; save it with the compression zstd"
-            )));
-        }
-        let fields = builder.schema().fields();
-        let header = fields.iter().map(|field| field.name().clone()).collect();
-        let types = fields.iter().map(|field| field.data_type().clone()).collect();
-        let rows = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-        Ok(ColumnTable { file, builder, header, types, rows })
+    let chunks = || metadata.metadata().row_groups().iter().flat_map(|group| group.columns());
+    // The library takes these for granted, and would panic.
+    let odd = |chunk: &ColumnChunkMetaData| {
+        chunk.data_page_offset() < 0
+            || chunk.dictionary_page_offset().is_some_and(|offset| offset < 0)
+            || chunk.compressed_size() < 0
+    };
+    if chunks().any(odd) {
+        return Err(Error::data(format!("{file}: not a usable Parquet file (a column before its start)")));
     }
-
-    /// The batches of the given columns, which come in the order of the header.
-    fn batches(self, columns: &[usize], purpose: Purpose) -> Result<Batches> {
-        let mask = ProjectionMask::roots(self.builder.parquet_schema(), columns.iter().copied());
-        let builder = self.builder.with_projection(mask).with_batch_size(BATCH);
-        let reader = guarded(&self.file, || builder.build())?.map_err(|e| unreadable(&self.file, &e))?;
-        let mut order = columns.to_vec();
-        order.sort_unstable();
-        order.dedup();
-        Ok(Batches { file: self.file, header: self.header, reader, order, rows: 0, purpose })
+    if chunks().any(|chunk| chunk.compression() == Compression::LZO) {
+        return Err(Error::data(format!(
+            "{file}: compressed by LZO, which is not read; save it with the compression zstd"
+        )));
     }
+    let fields = metadata.schema().fields();
+    Ok(ColumnTable {
+        header: fields.iter().map(|field| field.name().clone()).collect(),
+        types: fields.iter().map(|field| field.data_type().clone()).collect(),
+        rows: Some(usize::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0)),
+        source: Box::new(OpenFile { file: file.clone(), handle, metadata }),
+        file,
+    })
 }
 
-/// Record batches in turn.
-struct Batches {
+/// What messages call the kind of file.
+const KIND: &str = "Parquet";
+
+struct OpenFile {
     file: String,
-    header: Vec<String>,
-    reader: ParquetRecordBatchReader,
-    /// The columns of a batch, as positions in the header.
-    order: Vec<usize>,
-    /// Rows of the batches before the current one.
-    rows: usize,
-    purpose: Purpose,
+    handle: File,
+    metadata: ArrowReaderMetadata,
 }
 
-impl Batches {
-    fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let (file, reader) = (&self.file, &mut self.reader);
-        guarded(file, || reader.next())?.transpose().map_err(|e| unreadable_batch(file, &e))
-    }
-
-    fn array<'a>(&self, batch: &'a RecordBatch, column: usize) -> &'a dyn Array {
-        // Every column asked for is in the projection.
-        batch.column(self.order.partition_point(|&known| known < column)).as_ref()
-    }
-
-    fn place(&self, row: usize, column: usize) -> String {
-        format!("{} row {}, column {:?}", self.file, self.rows + row + 1, self.header[column])
-    }
-
-    fn fault(&self, row: usize, column: usize, reason: &str) -> Error {
-        Error::data(format!("{}: {reason}", self.place(row, column)))
-    }
-
-    fn check_present(&self, array: &dyn Array, column: usize) -> Result<()> {
-        if array.null_count() == 0 {
-            return Ok(());
-        }
-        let row = (0..array.len()).find(|&row| array.is_null(row)).unwrap_or(0);
-        Err(self.fault(row, column, "the value is missing"))
-    }
-
-    /// A column of numbers.
-    fn numbers(&self, batch: &RecordBatch, column: usize) -> Result<Vec<f64>> {
-        let array = self.array(batch, column);
-        self.check_present(array, column)?;
-        macro_rules! all {
-            ($type:ty) => {
-                array.as_primitive::<$type>().values().iter().map(|&v| v as f64).collect()
-            };
-        }
-        Ok(match array.data_type() {
-            DataType::Int8 => all!(Int8Type),
-            DataType::Int16 => all!(Int16Type),
-            DataType::Int32 => all!(Int32Type),
-            DataType::Int64 => all!(Int64Type),
-            DataType::UInt8 => all!(UInt8Type),
-            DataType::UInt16 => all!(UInt16Type),
-            DataType::UInt32 => all!(UInt32Type),
-            DataType::UInt64 => all!(UInt64Type),
-            DataType::Float32 => all!(Float32Type),
-            DataType::Float64 => all!(Float64Type),
-            DataType::Float16 => {
-                array.as_primitive::<Float16Type>().values().iter().map(|v| v.to_f64()).collect()
-            }
-            DataType::Boolean => {
-                let flags = array.as_boolean();
-                (0..flags.len()).map(|row| f64::from(u8::from(flags.value(row)))).collect()
-            }
-            other => {
-                let name = &self.header[column];
-                let remedy = match self.purpose {
-                    Purpose::Learning => format!("leave the column out with --ignore {name:?}"),
-                    Purpose::Predicting => "the model needs numbers here".to_string(),
-                };
-                return Err(Error::data(format!(
-                    "{}, column {name:?}: {other} is not a type of numbers; {remedy}",
-                    self.file
-                )));
-            }
-        })
-    }
-
-    fn finite(&self, batch: &RecordBatch, column: usize) -> Result<Vec<f64>> {
-        let values = self.numbers(batch, column)?;
-        match values.iter().position(|v| !v.is_finite()) {
-            None => Ok(values),
-            Some(row) => Err(self.fault(row, column, &format!("{} is not a finite number", values[row]))),
-        }
-    }
-
-    /// A column as text, whatever it holds.
-    fn texts(&self, batch: &RecordBatch, column: usize) -> Result<Vec<String>> {
-        let array = self.array(batch, column);
-        self.check_present(array, column)?;
-        if let (Some(categories), false) = (array.as_any_dictionary_opt(), array.is_empty()) {
-            let texts = plain_texts(categories.values().as_ref());
-            if let Some(texts) = texts {
-                return Ok(categories.normalized_keys().into_iter().map(|key| texts[key].clone()).collect());
-            }
-        }
-        match plain_texts(array) {
-            Some(texts) => Ok(texts),
-            None => Ok(self.numbers(batch, column)?.iter().map(f64::to_string).collect()),
-        }
-    }
-
-    /// The given columns as rows of features.
-    fn features(&self, batch: &RecordBatch, columns: &[usize]) -> Result<Vec<f32>> {
-        let mut rows = vec![0f32; batch.num_rows() * columns.len()];
-        for (place, &column) in columns.iter().enumerate() {
-            for (row, value) in self.numbers(batch, column)?.into_iter().enumerate() {
-                rows[row * columns.len() + place] =
-                    single_precision(value).map_err(|reason| self.fault(row, column, &reason))?;
-            }
-        }
-        Ok(rows)
+impl OpenFile {
+    /// The batches of some columns from a row on.
+    fn reader(&self, columns: &[usize], first_row: usize) -> Result<ParquetRecordBatchReader> {
+        let handle = self.handle.try_clone().map_err(|e| Error::io(&self.file, e))?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(handle, self.metadata.clone());
+        let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+        let builder = builder.with_projection(mask).with_batch_size(BATCH);
+        let builder = if first_row == 0 { builder } else { builder.with_offset(first_row) };
+        guarded(&self.file, KIND, || builder.build())?.map_err(|e| unreadable(&self.file, &e))
     }
 }
 
-/// Reads a table with labels.
-pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
-    let stem = source.stem.clone();
-    let table = ColumnTable::open(source)?;
-    let roles = Roles::resolve(&table.file, &table.header, options)?;
-    if table.rows == 0 {
-        return Err(Error::data(format!("{}: columns but no rows", table.file)));
+impl Choose for OpenFile {
+    fn choose(self: Box<Self>, columns: &[usize]) -> Result<Box<dyn BatchSource>> {
+        let reader = self.reader(columns, 0)?;
+        Ok(Box::new(Batches { open: *self, columns: columns.to_vec(), reader, given: 0 }))
     }
-    let others = [roles.single, roles.weights, roles.split, roles.group].into_iter().flatten();
-    let columns: Vec<usize> = roles.features.iter().chain(&roles.labels).copied().chain(others).collect();
-    let mut batches = table.batches(&columns, Purpose::Learning)?;
-
-    let mut features = RowGatherer::new(roles.features.len());
-    let mut targets = TargetRows::new(roles.labels.len(), options.strict);
-    let (mut singles, mut weights, mut split) = (Vec::new(), Vec::new(), Vec::new());
-    let mut groups = Groups::default();
-    while let Some(batch) = batches.next()? {
-        for row in batches.features(&batch, &roles.features)?.chunks_exact(roles.features.len()) {
-            features.push(row).map_err(|reason| Error::data(format!("{}: {reason}", batches.file)))?;
-        }
-        let labels: Vec<Vec<f64>> =
-            roles.labels.iter().map(|&column| batches.numbers(&batch, column)).collect::<Result<_>>()?;
-        if !labels.is_empty() {
-            for row in 0..batch.num_rows() {
-                let values: Vec<f64> = labels.iter().map(|column| column[row]).collect();
-                targets.push(&values, &|label| match label {
-                    Some(label) => batches.place(row, roles.labels[label]),
-                    None => format!("{} row {}", batches.file, batches.rows + row + 1),
-                })?;
-            }
-        }
-        if let Some(column) = roles.single {
-            singles.extend(batches.finite(&batch, column)?);
-        }
-        if let Some(column) = roles.weights {
-            for (row, weight) in batches.finite(&batch, column)?.into_iter().enumerate() {
-                weights.push(check_weight(weight).map_err(|reason| batches.fault(row, column, &reason))?);
-            }
-        }
-        if let Some(column) = roles.split {
-            for (row, part) in batches.texts(&batch, column)?.into_iter().enumerate() {
-                check_part(&part).map_err(|reason| batches.fault(row, column, &reason))?;
-                split.push(part);
-            }
-        }
-        if let Some(column) = roles.group {
-            batches.texts(&batch, column)?.iter().for_each(|text| groups.push(text));
-        }
-        batches.rows += batch.num_rows();
-    }
-
-    let names = |columns: &[usize]| columns.iter().map(|&column| batches.header[column].clone()).collect();
-    let mut parts = Parts::new(batches.file.clone(), stem, features.finish());
-    parts.feature_names = Some(names(&roles.features));
-    if !roles.labels.is_empty() {
-        parts.targets = Some(targets.finish()?);
-        parts.label_names = Some(names(&roles.labels));
-    }
-    parts.singles = roles.single.map(|_| singles);
-    parts.weights = roles.weights.map(|_| weights);
-    parts.split = roles.split.map(|_| split);
-    parts.groups = roles.group.map(|_| groups.numbers);
-    parts.assemble(options)
 }
 
-/// Streams the feature columns of a table.
-pub(super) fn stream(source: Source, schema: &Schema, features: usize) -> Result<Box<dyn RowStream>> {
-    let table = ColumnTable::open(source)?;
-    let numeric =
-        |column: usize| table.types[column].is_numeric() || table.types[column] == DataType::Boolean;
-    let columns = features_of_model(&table.file, &table.header, schema, features, numeric)?;
-    let rows = table.rows;
-    let batches = table.batches(&columns, Purpose::Predicting)?;
-    Ok(Box::new(ColumnStream { batches, columns, rows, read: Vec::new(), next: 0, sparse: None }))
-}
-
-struct ColumnStream {
-    batches: Batches,
+struct Batches {
+    open: OpenFile,
     columns: Vec<usize>,
-    rows: usize,
-    /// Rows of the current batch, and where the first that was not given out begins.
-    read: Vec<f32>,
-    next: usize,
-    sparse: Option<bool>,
+    reader: ParquetRecordBatchReader,
+    /// Rows that were given out or passed over.
+    given: usize,
 }
 
-impl RowStream for ColumnStream {
-    fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
-        let width = self.columns.len();
-        let mut block = RowGatherer::new(width);
-        while block.rows() < rows.max(1) {
-            if self.next == self.read.len() {
-                let Some(batch) = self.batches.next()? else { break };
-                self.read = self.batches.features(&batch, &self.columns)?;
-                self.batches.rows += batch.num_rows();
-                self.next = 0;
-                continue;
-            }
-            block
-                .push(&self.read[self.next..self.next + width])
-                .map_err(|reason| Error::data(format!("{}: {reason}", self.batches.file)))?;
-            self.next += width;
+impl BatchSource for Batches {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let (file, reader) = (&self.open.file, &mut self.reader);
+        let batch = guarded(file, KIND, || reader.next())?.transpose();
+        let batch = batch.map_err(|e| unreadable_batch(file, &e))?;
+        self.given += batch.as_ref().map_or(0, RecordBatch::num_rows);
+        Ok(batch)
+    }
+
+    fn skip(&mut self, rows: usize) -> Result<()> {
+        if rows > 0 {
+            self.given = self.given.saturating_add(rows);
+            self.reader = self.open.reader(&self.columns, self.given)?;
         }
-        Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
+        Ok(())
     }
-
-    fn total_rows(&self) -> Option<usize> {
-        Some(self.rows)
-    }
-}
-
-/// The values of an array of text, if it is one.
-fn plain_texts(array: &dyn Array) -> Option<Vec<String>> {
-    fn all<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<Vec<String>> {
-        Some(texts.map(|text| text.unwrap_or_default().to_string()).collect())
-    }
-    match array.data_type() {
-        DataType::Utf8 => all(array.as_string::<i32>().iter()),
-        DataType::LargeUtf8 => all(array.as_string::<i64>().iter()),
-        DataType::Utf8View => all(array.as_string_view().iter()),
-        _ => None,
-    }
-}
-
-/// Calls into the library, which takes much of a file for granted and panics where it is wrong.
-fn guarded<T>(file: &str, call: impl FnOnce() -> T) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(call))
-        .map_err(|_| Error::data(format!("{file}: not a usable Parquet file (its decoder gave up)")))
 }
 
 fn unreadable(file: &str, error: &ParquetError) -> Error {

@@ -26,7 +26,7 @@ const MOST_FEATURES: u32 = 100_000_000;
 /// Lines with their numbers; what one holds is kept until the next is read.
 struct Lines {
     file: String,
-    reader: BufReader<Box<dyn Read>>,
+    reader: BufReader<Box<dyn Read + Send>>,
     number: usize,
     text: String,
     labels: Vec<f64>,

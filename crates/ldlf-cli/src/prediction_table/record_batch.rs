@@ -1,0 +1,45 @@
+//! Columns as the record batches that Parquet and Arrow files are made of.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, Field, Schema};
+
+use super::Column;
+
+/// A block of rows as a record batch.
+pub fn record_batch(columns: &[Column<'_>]) -> Result<RecordBatch, ArrowError> {
+    let (names, arrays) = arrays(columns);
+    let fields: Vec<Field> = names
+        .iter()
+        .zip(&arrays)
+        .map(|(name, array): (&String, &ArrayRef)| Field::new(name, array.data_type().clone(), false))
+        .collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+}
+
+fn arrays(columns: &[Column<'_>]) -> (Vec<String>, Vec<ArrayRef>) {
+    let mut names = Vec::new();
+    let mut arrays: Vec<ArrayRef> = Vec::new();
+    for column in columns {
+        match column {
+            Column::Distribution(labels, rows) => {
+                for (label, name) in labels.iter().enumerate() {
+                    names.push(name.clone());
+                    let values: Vec<f32> = rows.iter_rows().map(|row| row[label]).collect();
+                    arrays.push(Arc::new(Float32Array::from(values)));
+                }
+            }
+            Column::Numbers(name, numbers) => {
+                names.push(name.to_string());
+                arrays.push(Arc::new(Float64Array::from(numbers.clone())));
+            }
+            Column::Labels(name, labels, which) => {
+                names.push(name.to_string());
+                let words: Vec<&str> = which.iter().map(|&label| labels[label].as_str()).collect();
+                arrays.push(Arc::new(StringArray::from(words)));
+            }
+        }
+    }
+    (names, arrays)
+}

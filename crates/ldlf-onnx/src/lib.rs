@@ -1,0 +1,171 @@
+//! Models as ONNX files: the graph of [`ldlf_core::graph`] as the protocol buffers that onnxruntime and others read.
+//!
+//! Standard operators only (`ai.onnx`, opset 17), a free number of rows, and beside the graph, as text: the learner, the version
+//! of `ldlf`, and as JSON the names of features and labels and the values of ordered labels.
+//!
+//! ```
+//! use ldlf_core::{Dataset, Features, FitContext, Matrix, Threads, TrainedModel, mean};
+//! let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
+//! let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
+//! let learner = (mean::ENTRY.build)(&Default::default())?;
+//! let model = TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut ()))?;
+//! let file = ldlf_onnx::to_bytes(&model)?;
+//! assert!(file.len() > 100);
+//! # Ok::<(), ldlf_core::Error>(())
+//! ```
+
+mod messages;
+
+use ldlf_core::graph::{Attribute, Constant, FEATURES, Graph, Kind, Node, Numbers};
+use ldlf_core::{Error, Result, Schema, TrainedModel};
+use prost::Message;
+use serde_json::json;
+
+use messages::{
+    AttributeProto, Dimension, DimensionValue, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
+    StringStringEntryProto, TensorProto, TensorShape, TensorType, TypeProto, ValueInfoProto, ValueType,
+};
+
+/// The version of the file's format: what came with [`OPSET`].
+const IR_VERSION: i64 = 8;
+
+/// The version of the operators: old enough for runtimes of the last years, new enough for every operator used.
+const OPSET: i64 = 17;
+
+/// What protocol buffers can hold in one message.
+const LARGEST_FILE: usize = i32::MAX as usize;
+
+/// What stands in the file beside the graph: names with text.
+pub type Facts = Vec<(&'static str, String)>;
+
+/// The bytes of a model's ONNX file, or a sentence that the model has none.
+pub fn to_bytes(model: &TrainedModel) -> Result<Vec<u8>> {
+    let graph = model.graph()?;
+    let Schema { feature_names, label_names, label_values, .. } = &model.schema;
+    let mut facts: Facts = vec![("learner", model.learner.clone())];
+    facts.extend(feature_names.as_ref().map(|names| ("feature_names", json!(names).to_string())));
+    facts.push(("label_names", json!(label_names).to_string()));
+    facts.extend(label_values.as_ref().map(|values| ("label_values", json!(values).to_string())));
+    graph_to_bytes(&graph, facts)
+}
+
+/// The bytes of the ONNX file of any graph; the version of `ldlf` joins the facts.
+pub fn graph_to_bytes(graph: &Graph, mut facts: Facts) -> Result<Vec<u8>> {
+    facts.push(("ldlf_version", env!("CARGO_PKG_VERSION").to_string()));
+    let model = ModelProto {
+        ir_version: IR_VERSION,
+        producer_name: "ldlf".into(),
+        producer_version: env!("CARGO_PKG_VERSION").into(),
+        graph: Some(graph_message(graph)),
+        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: OPSET }],
+        metadata_props: facts
+            .into_iter()
+            .map(|(key, value)| StringStringEntryProto { key: key.into(), value })
+            .collect(),
+    };
+    let size = model.encoded_len();
+    if size > LARGEST_FILE {
+        return Err(Error::usage(format!(
+            "the model would be an ONNX file of {size} bytes, more than the {LARGEST_FILE} that the format allows"
+        )));
+    }
+    Ok(model.encode_to_vec())
+}
+
+fn graph_message(graph: &Graph) -> GraphProto {
+    let single = messages::FLOAT;
+    GraphProto {
+        node: graph.nodes().iter().map(node).collect(),
+        name: "ldlf".into(),
+        initializer: graph.constants().iter().map(tensor).collect(),
+        input: vec![value(FEATURES, single, Some(graph.columns()))],
+        output: graph.outputs().iter().map(|output| value(output.name, single, output.width)).collect(),
+    }
+}
+
+/// A value of the outside: a free number of rows, and columns where it has them.
+fn value(name: &str, elem_type: i32, width: Option<usize>) -> ValueInfoProto {
+    let rows = Dimension { value: Some(DimensionValue::Param("rows".into())) };
+    let columns = width.map(|width| Dimension { value: Some(DimensionValue::Value(width as i64)) });
+    let shape = TensorShape { dim: [rows].into_iter().chain(columns).collect() };
+    let tensor = TensorType { elem_type, shape: Some(shape) };
+    ValueInfoProto { name: name.into(), r#type: Some(TypeProto { value: Some(ValueType::Tensor(tensor)) }) }
+}
+
+fn node(node: &Node) -> NodeProto {
+    NodeProto {
+        input: node.inputs.clone(),
+        output: node.outputs.clone(),
+        name: node.outputs[0].clone(),
+        op_type: node.operator.into(),
+        attribute: node.attributes.iter().map(|(name, value)| attribute(name, *value)).collect(),
+    }
+}
+
+fn attribute(name: &str, value: Attribute) -> AttributeProto {
+    let i = match value {
+        Attribute::Int(number) => number,
+        Attribute::Kind(Kind::F32) => messages::FLOAT.into(),
+        Attribute::Kind(Kind::F64) => messages::DOUBLE.into(),
+    };
+    AttributeProto { name: name.into(), i: Some(i), r#type: messages::INT }
+}
+
+fn tensor(constant: &Constant) -> TensorProto {
+    let (data_type, raw_data) = match &constant.numbers {
+        Numbers::F32(numbers) => (messages::FLOAT, numbers.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Numbers::F64(numbers) => (messages::DOUBLE, numbers.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Numbers::I64(numbers) => (messages::INT64, numbers.iter().flat_map(|x| x.to_le_bytes()).collect()),
+    };
+    let dims = constant.shape.iter().map(|&size| size as i64).collect();
+    TensorProto { dims, data_type, name: constant.name.clone(), raw_data }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn a_graph() -> Graph {
+        let mut graph = Graph::new(3);
+        let x = graph.features();
+        let weights = graph.f32s("weights", &[3, 2], vec![0.5; 6]);
+        let scores = graph.node("MatMul", "scores", &[&x, &weights]);
+        let softmax = graph.softmax(&scores);
+        graph.finish(&softmax, 2, None);
+        graph
+    }
+
+    #[test]
+    fn a_file_reads_back_to_its_graph() {
+        let bytes = graph_to_bytes(&a_graph(), vec![("learner", "sldlf".into())]).unwrap();
+        let model = ModelProto::decode(&*bytes).unwrap();
+        assert_eq!((model.ir_version, model.opset_import[0].version), (8, 17));
+        let keys: Vec<&str> = model.metadata_props.iter().map(|fact| &*fact.key).collect();
+        assert_eq!(keys, ["learner", "ldlf_version"]);
+        let graph = model.graph.unwrap();
+        let operators: Vec<&str> = graph.node.iter().map(|node| &*node.op_type).collect();
+        assert_eq!(operators, ["MatMul", "Softmax", "Sub", "ReduceSum", "Add"]);
+        assert_eq!(graph.node[1].attribute[0].i, Some(-1));
+        let weights = &graph.initializer[0];
+        assert_eq!((&*weights.dims, weights.data_type), (&[3, 2][..], messages::FLOAT));
+        assert_eq!(weights.raw_data, 0.5f32.to_le_bytes().repeat(6));
+        assert_eq!((&*graph.input[0].name, &*graph.output[0].name), ("features", "distributions"));
+    }
+
+    #[test]
+    fn the_number_of_rows_is_free_and_that_of_columns_is_not() {
+        let graph = graph_message(&a_graph());
+        let Some(ValueType::Tensor(tensor)) = graph.input[0].r#type.clone().unwrap().value else {
+            panic!("the input is a tensor")
+        };
+        let sizes: Vec<DimensionValue> =
+            tensor.shape.unwrap().dim.into_iter().map(|size| size.value.unwrap()).collect();
+        assert_eq!(sizes, [DimensionValue::Param("rows".into()), DimensionValue::Value(3)]);
+    }
+
+    #[test]
+    fn equal_graphs_give_equal_bytes() {
+        let bytes = || graph_to_bytes(&a_graph(), Facts::new()).unwrap();
+        assert_eq!(bytes(), bytes());
+    }
+}
