@@ -76,7 +76,10 @@ fn bad_cells_are_named_by_line_and_column() {
             "votes.csv line 3, column \"s\": the label -1 is negative; labels are shares or counts of at least 0",
         ),
         ("1,0,0", "votes.csv line 3: every label is 0, so there is no distribution to learn; remove the row"),
-        (",1,1", "votes.csv line 3, column \"a\": the value is missing"),
+        (
+            ",1,1",
+            "votes.csv line 3, column \"a\": the value is missing; fill it in, or let gaps be features with --gaps",
+        ),
         ("NaN,1,1", "votes.csv line 3, column \"a\": the value is missing (NaN)"),
         ("-inf,1,1", "votes.csv line 3, column \"a\": the value is infinite"),
         (
@@ -85,7 +88,7 @@ fn bad_cells_are_named_by_line_and_column() {
         ),
         (
             "anna,1,1",
-            "votes.csv line 3, column \"a\": \"anna\" is not a number; correct it, or leave the column out with --ignore \"a\"",
+            "votes.csv line 3, column \"a\": \"anna\" is not a number; correct it, name the column in --categories, or leave it out with --ignore \"a\"",
         ),
         ("1,1", "votes.csv line 3: 2 values where the header has 3"),
         ("1,1,1,1", "votes.csv line 3: 4 values where the header has 3"),
@@ -414,4 +417,58 @@ proptest! {
         let data = load(content, &labels(&["r", "s"])).dataset;
         prop_assert_eq!(dense(&data.features), rows.concat());
     }
+}
+
+/// Colours and sizes with gaps, as people keep them.
+const COLOURS: &str = "colour,size,r,s\nred,1,1,3\nblue,,1,1\n,3,0,1\nred,NA,2,2\n";
+
+fn with_categories_and_gaps() -> ReadOptions {
+    ReadOptions { categories: vec!["col*".into()], gaps: true, ..labels(&["r", "s"]) }
+}
+
+#[test]
+fn categories_and_gaps_become_features_of_their_own() {
+    let data = load(COLOURS, &with_categories_and_gaps()).dataset;
+    assert_eq!(
+        data.schema.feature_names.as_deref().unwrap(),
+        ["size", "colour=blue", "colour=red", "size is missing"]
+    );
+    assert_eq!(
+        dense(&data.features),
+        [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]].concat()
+    );
+}
+
+#[test]
+fn a_model_reads_categories_and_gaps_by_its_names_in_any_order_of_columns() {
+    let schema = load(COLOURS, &with_categories_and_gaps()).dataset.schema;
+    let (_folder, path) = file("new.csv", "size,colour\n,red\n7,green\n");
+    let block = stream(&path, None, &schema, 4).unwrap().next_block(9).unwrap().unwrap();
+    assert_eq!(dense(&block), [[0.0, 0.0, 1.0, 1.0], [7.0, 0.0, 0.0, 0.0]].concat());
+    let options = ReadOptions { features: schema.feature_names.unwrap(), ..labels(&["r", "s"]) };
+    let again = load(COLOURS, &options).dataset;
+    assert_eq!(again.features, load(COLOURS, &with_categories_and_gaps()).dataset.features);
+}
+
+#[test]
+fn a_gap_where_the_model_has_seen_none_is_refused() {
+    let schema = load("x,r,s\n1,1,3\n", &labels(&["r", "s"])).dataset.schema;
+    let (_folder, path) = file("new.csv", "x\n1\n\"\"\n");
+    let error = stream(&path, None, &schema, 1).unwrap().next_block(9).unwrap_err();
+    assert!(error.to_string().ends_with("new.csv line 3, column \"x\": the value is missing"), "{error}");
+}
+
+#[test]
+fn a_table_of_nothing_but_categories_will_do() {
+    let options = ReadOptions { categories: vec!["a".into()], ..labels(&["r", "s"]) };
+    let data = load("a,r,s\nx,1,3\ny,1,1\n", &options).dataset;
+    assert_eq!(dense(&data.features), [1.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn a_column_may_not_have_the_name_of_a_made_feature() {
+    let options = ReadOptions { categories: vec!["a".into()], ..labels(&["r", "s"]) };
+    let (message, code) = refusal("a,a=x,r,s\nx,1,1,3\n", &options);
+    assert!(message.contains("has the name of a feature made from another"), "{message}");
+    assert_eq!(code, 3);
 }

@@ -195,12 +195,28 @@ mod parquet {
     }
 
     #[test]
-    fn a_column_of_text_must_be_left_out() {
+    fn categories_and_nulls_become_features_of_their_own() {
+        for name in ["pandas_missing.parquet", "pandas_missing.feather"] {
+            let options =
+                ReadOptions { ignore: Vec::new(), categories: vec!["part".into()], gaps: true, ..votes() };
+            let data = read(&fixture(name), &options).unwrap().dataset;
+            let names = data.schema.feature_names.clone().unwrap();
+            assert_eq!(names, ["a", "b", "c", "d", "e", "part=test", "part=train", "a is missing"], "{name}");
+            let mut row = [0.0; 8];
+            data.features.copy_row_into(1, &mut row);
+            assert_eq!(row, [0.0, -2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0], "{name}");
+            let mut rows = stream(&fixture(name), None, &data.schema, 8).unwrap();
+            assert_eq!(rows.next_block(9).unwrap().unwrap(), data.features, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_column_of_text_needs_a_role() {
         let options = ReadOptions { ignore: Vec::new(), ..votes() };
         let error = read(&fixture("pandas.parquet"), &options).unwrap_err().to_string();
         assert!(
             error.contains("pandas.parquet, column \"part\": ")
-                && error.ends_with("is not a type of numbers; leave the column out with --ignore \"part\""),
+                && error.ends_with("name the column in --categories, or leave it out with --ignore \"part\""),
             "{error}"
         );
     }

@@ -42,6 +42,12 @@ pub struct DataOptions {
     /// The feature columns: names or patterns; by default every column without another role
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     features: Vec<String>,
+    /// Feature columns that hold categories, names or patterns: each category becomes a feature (one-hot)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    categories: Vec<String>,
+    /// Let features have gaps: a gap counts as 0, and a feature of its own tells where the gaps are
+    #[arg(long)]
+    gaps: bool,
     /// Columns to leave out: names or patterns
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     ignore: Vec<String>,
@@ -74,6 +80,8 @@ impl DataOptions {
             spread: gaussian.or(self.triangle.map(|width| Spread::Triangle { width })),
             label_values: self.label_values.clone(),
             features: self.features.clone(),
+            categories: self.categories.clone(),
+            gaps: self.gaps,
             ignore: self.ignore.clone(),
             sample_weights: self.sample_weights.clone(),
             split_column: self.split_column.clone(),

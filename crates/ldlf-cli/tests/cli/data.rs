@@ -87,7 +87,7 @@ error: data.csv line 3: every label is 0, so there is no distribution to learn; 
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 3, column "x": the value is missing
+error: data.csv line 3, column "x": the value is missing; fill it in, or let gaps be features with --gaps
 
 "#]]
     );
@@ -96,7 +96,7 @@ error: data.csv line 3, column "x": the value is missing
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 3, column "x": "n/a" is not a number; correct it, or leave the column out with --ignore "x"
+error: data.csv line 3, column "x": "n/a" is not a number; correct it, name the column in --categories, or leave it out with --ignore "x"
 
 "#]]
     );
@@ -361,4 +361,17 @@ error: dense.csv exists; choose another name or add --force
 
 "#]]
     );
+}
+
+#[test]
+fn categories_and_gaps_go_through_train_evaluate_and_predict() {
+    let folder = Folder::new();
+    folder.write("pets.csv", "kind,age,likes,bites\ncat,1,3,1\ndog,,1,3\ncat,4,2,2\ndog,2,0,4\n");
+    let options = "--labels likes,bites --categories kind --gaps";
+    let shown = folder.call(&format!("train pets.csv {options} --learner mean --out m.ldlf -q"));
+    assert!(shown.starts_with("exit 0"), "{shown}");
+    assert!(folder.call("evaluate m.ldlf pets.csv").starts_with("exit 0"));
+    folder.write("new.csv", "age,kind\n3,eel\n,cat\n");
+    assert!(folder.call("predict m.ldlf new.csv --out p.csv -q").starts_with("exit 0"));
+    assert_eq!(folder.read("p.csv").lines().count(), 3);
 }

@@ -14,6 +14,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 
 use super::assemble::{Groups, Parts, check_part, check_weight};
+use super::derived::{Derived, Origin, fill_gaps, is_gap};
 use super::gather::{RowGatherer, single_precision};
 use super::roles::{Roles, features_of_model};
 use super::{Loaded, Purpose, ReadOptions, RowStream};
@@ -93,10 +94,30 @@ impl Batches {
         Err(self.fault(row, column, "the value is missing"))
     }
 
+    /// Which rows of a column have no value.
+    fn gaps(&self, batch: &RecordBatch, column: usize) -> Result<Vec<bool>> {
+        let array = self.array(batch, column);
+        let texts = texts_of(array);
+        let numbers = match &texts {
+            Some(_) => Vec::new(),
+            None => self.numbers_or_nothing(batch, column)?,
+        };
+        let empty = |row: usize| match &texts {
+            Some(texts) => is_gap(&texts[row]),
+            None => numbers[row].is_nan(),
+        };
+        Ok((0..array.len()).map(|row| array.is_null(row) || empty(row)).collect())
+    }
+
     /// A column of numbers.
     fn numbers(&self, batch: &RecordBatch, column: usize) -> Result<Vec<f64>> {
+        self.check_present(self.array(batch, column), column)?;
+        self.numbers_or_nothing(batch, column)
+    }
+
+    /// A column of numbers in which nulls may stand for anything.
+    fn numbers_or_nothing(&self, batch: &RecordBatch, column: usize) -> Result<Vec<f64>> {
         let array = self.array(batch, column);
-        self.check_present(array, column)?;
         macro_rules! all {
             ($type:ty) => {
                 array.as_primitive::<$type>().values().iter().map(|&v| v as f64).collect()
@@ -123,7 +144,9 @@ impl Batches {
             other => {
                 let name = &self.header[column];
                 let remedy = match self.purpose {
-                    Purpose::Learning => format!("leave the column out with --ignore {name:?}"),
+                    Purpose::Learning => {
+                        format!("name the column in --categories, or leave it out with --ignore {name:?}")
+                    }
                     Purpose::Predicting => "the model needs numbers here".to_string(),
                 };
                 return Err(Error::data(format!(
@@ -144,30 +167,52 @@ impl Batches {
 
     /// A column as text, whatever it holds.
     fn texts(&self, batch: &RecordBatch, column: usize) -> Result<Vec<String>> {
-        let array = self.array(batch, column);
-        self.check_present(array, column)?;
-        if let (Some(categories), false) = (array.as_any_dictionary_opt(), array.is_empty()) {
-            let texts = plain_texts(categories.values().as_ref());
-            if let Some(texts) = texts {
-                return Ok(categories.normalized_keys().into_iter().map(|key| texts[key].clone()).collect());
-            }
-        }
-        match plain_texts(array) {
-            Some(texts) => Ok(texts),
-            None => Ok(self.numbers(batch, column)?.iter().map(f64::to_string).collect()),
-        }
+        self.check_present(self.array(batch, column), column)?;
+        self.texts_or_nothing(batch, column)
     }
 
-    /// The given columns as rows of features.
-    fn features(&self, batch: &RecordBatch, columns: &[usize]) -> Result<Vec<f32>> {
-        let mut rows = vec![0f32; batch.num_rows() * columns.len()];
-        for (place, &column) in columns.iter().enumerate() {
-            for (row, value) in self.numbers(batch, column)?.into_iter().enumerate() {
-                rows[row * columns.len() + place] =
-                    single_precision(value).map_err(|reason| self.fault(row, column, &reason))?;
+    /// A column as text, whatever it holds; empty where it holds nothing.
+    fn texts_or_nothing(&self, batch: &RecordBatch, column: usize) -> Result<Vec<String>> {
+        let array = self.array(batch, column);
+        let mut texts = match texts_of(array) {
+            Some(texts) => texts,
+            None => self.numbers_or_nothing(batch, column)?.iter().map(f64::to_string).collect(),
+        };
+        for row in (0..array.len()).filter(|&row| array.is_null(row)) {
+            texts[row].clear();
+        }
+        Ok(texts)
+    }
+
+    /// The features of a batch, row by row; a gap that is allowed is NaN.
+    fn features(&self, batch: &RecordBatch, origins: &[Origin]) -> Result<Vec<f32>> {
+        let mut rows = vec![0f32; batch.num_rows() * origins.len()];
+        for (place, origin) in origins.iter().enumerate() {
+            let values: Vec<f32> = match origin {
+                Origin::Number { column, gaps } => self.feature(batch, *column, *gaps)?,
+                Origin::Category { column, category } => {
+                    let texts = self.texts_or_nothing(batch, *column)?;
+                    texts.iter().map(|text| f32::from(text == category)).collect()
+                }
+                Origin::Gap { column } => self.gaps(batch, *column)?.into_iter().map(f32::from).collect(),
+            };
+            for (row, value) in values.into_iter().enumerate() {
+                rows[row * origins.len() + place] = value;
             }
         }
         Ok(rows)
+    }
+
+    fn feature(&self, batch: &RecordBatch, column: usize, gaps: bool) -> Result<Vec<f32>> {
+        let read = |(row, value): (usize, f64)| {
+            single_precision(value).map_err(|reason| self.fault(row, column, &reason))
+        };
+        if !gaps {
+            return self.numbers(batch, column)?.into_iter().enumerate().map(read).collect();
+        }
+        let numbers = self.numbers_or_nothing(batch, column)?.into_iter().enumerate();
+        let gaps = self.gaps(batch, column)?;
+        numbers.map(|(row, value)| if gaps[row] { Ok(f32::NAN) } else { read((row, value)) }).collect()
     }
 }
 
@@ -175,16 +220,32 @@ impl Batches {
 pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> Result<Loaded> {
     let roles = Roles::resolve(&table.file, &table.header, options)?;
     let others = [roles.single, roles.weights, roles.split, roles.group].into_iter().flatten();
-    let columns: Vec<usize> = roles.features.iter().chain(&roles.labels).copied().chain(others).collect();
+    let features = roles.features.iter().map(Origin::column);
+    let columns: Vec<usize> =
+        features.chain(roles.categories.iter().chain(&roles.labels).copied()).chain(others).collect();
     let mut batches = table.batches(&columns, Purpose::Learning)?;
 
     let mut features = RowGatherer::new(roles.features.len());
     let mut targets = TargetRows::new(roles.labels.len(), options.strict);
     let (mut singles, mut weights, mut split) = (Vec::new(), Vec::new(), Vec::new());
     let mut groups = Groups::default();
+    let header = batches.header.clone();
+    let names = |columns: &[usize]| columns.iter().map(|&column| header[column].clone()).collect();
+    let mut derived = Derived::new(&roles.features, names(&roles.categories));
     while let Some(batch) = batches.next()? {
-        for row in batches.features(&batch, &roles.features)?.chunks_exact(roles.features.len()) {
-            features.push(row).map_err(|reason| Error::data(format!("{}: {reason}", batches.file)))?;
+        let categories: Vec<Vec<String>> = roles
+            .categories
+            .iter()
+            .map(|&column| batches.texts_or_nothing(&batch, column))
+            .collect::<Result<_>>()?;
+        let mut read = batches.features(&batch, &roles.features)?;
+        let width = roles.features.len();
+        for row in 0..batch.num_rows() {
+            let numbers = &mut read[row * width..(row + 1) * width];
+            derived
+                .note(numbers, categories.iter().map(|texts| texts[row].as_str()))
+                .map_err(|reason| Error::data(format!("{} {reason}", batches.file)))?;
+            features.push(numbers).map_err(|reason| Error::data(format!("{}: {reason}", batches.file)))?;
         }
         let labels: Vec<Vec<f64>> =
             roles.labels.iter().map(|&column| batches.numbers(&batch, column)).collect::<Result<_>>()?;
@@ -220,9 +281,11 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
     if batches.rows == 0 {
         return Err(Error::data(format!("{}: columns but no rows", batches.file)));
     }
-    let names = |columns: &[usize]| columns.iter().map(|&column| batches.header[column].clone()).collect();
-    let mut parts = Parts::new(batches.file.clone(), stem, features.finish());
-    parts.feature_names = Some(names(&roles.features));
+    let (features, feature_names) = derived
+        .finish(features.finish(), roles.feature_names)
+        .map_err(|error| Error::data(format!("{}: {error}", batches.file)))?;
+    let mut parts = Parts::new(batches.file.clone(), stem, features);
+    parts.feature_names = Some(feature_names);
     if !roles.labels.is_empty() {
         parts.targets = Some(targets.finish()?);
         parts.label_names = Some(names(&roles.labels));
@@ -238,15 +301,16 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
 pub(super) fn stream(table: ColumnTable, schema: &Schema, features: usize) -> Result<Box<dyn RowStream>> {
     let numeric =
         |column: usize| table.types[column].is_numeric() || table.types[column] == DataType::Boolean;
-    let columns = features_of_model(&table.file, &table.header, schema, features, numeric)?;
+    let origins = features_of_model(&table.file, &table.header, schema, features, numeric)?;
     let rows = table.rows;
+    let columns: Vec<usize> = origins.iter().map(Origin::column).collect();
     let batches = table.batches(&columns, Purpose::Predicting)?;
-    Ok(Box::new(ColumnStream { batches, columns, rows, read: Vec::new(), next: 0, sparse: None }))
+    Ok(Box::new(ColumnStream { batches, origins, rows, read: Vec::new(), next: 0, sparse: None }))
 }
 
 struct ColumnStream {
     batches: Batches,
-    columns: Vec<usize>,
+    origins: Vec<Origin>,
     rows: Option<usize>,
     /// Rows of the current batch, and where the first that was not given out begins.
     read: Vec<f32>,
@@ -256,12 +320,13 @@ struct ColumnStream {
 
 impl RowStream for ColumnStream {
     fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
-        let width = self.columns.len();
+        let width = self.origins.len();
         let mut block = RowGatherer::new(width);
         while block.rows() < rows.max(1) {
             if self.next == self.read.len() {
                 let Some(batch) = self.batches.next()? else { break };
-                self.read = self.batches.features(&batch, &self.columns)?;
+                self.read = self.batches.features(&batch, &self.origins)?;
+                fill_gaps(&mut self.read);
                 self.batches.rows += batch.num_rows();
                 self.next = 0;
                 continue;
@@ -275,7 +340,7 @@ impl RowStream for ColumnStream {
     }
 
     fn skip(&mut self, rows: usize) -> Result<()> {
-        let width = self.columns.len();
+        let width = self.origins.len();
         let at_hand = rows.min((self.read.len() - self.next) / width);
         self.next += at_hand * width;
         self.batches.source.skip(rows - at_hand)?;
@@ -288,7 +353,17 @@ impl RowStream for ColumnStream {
     }
 }
 
-/// The values of an array of text, if it is one.
+/// The values of an array of text or of a dictionary of texts, if it is one; nulls are empty.
+fn texts_of(array: &dyn Array) -> Option<Vec<String>> {
+    let Some(dictionary) = array.as_any_dictionary_opt().filter(|_| !array.is_empty()) else {
+        return plain_texts(array);
+    };
+    let texts = plain_texts(dictionary.values().as_ref())?;
+    let keys = dictionary.normalized_keys().into_iter();
+    Some(keys.map(|key| texts.get(key).cloned().unwrap_or_default()).collect())
+}
+
+/// The values of an array of plain text, if it is one.
 fn plain_texts(array: &dyn Array) -> Option<Vec<String>> {
     fn all<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<Vec<String>> {
         Some(texts.map(|text| text.unwrap_or_default().to_string()).collect())

@@ -1,13 +1,14 @@
 //! Comma- and tab-separated values with a header line.
 //!
 //! Every error names file, line and column. A byte order mark and blanks around values are tolerated; what is not
-//! a number must have a role that takes text (`--split-column`, `--group`) or be left out (`--ignore`).
+//! a number must have a role that takes text (`--categories`, `--split-column`, `--group`) or be left out (`--ignore`).
 
 use std::io::Read;
 
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 
 use super::assemble::{Groups, Parts, check_part, check_weight};
+use super::derived::{Derived, Origin, fill_gaps, is_gap};
 use super::gather::{RowGatherer, single_precision};
 use super::lines::LineStarts;
 use super::roles::{Roles, features_of_model};
@@ -128,26 +129,39 @@ impl TextTable {
         Err(self.fault(column, &format!("{:?} is not a finite number", self.text(column))))
     }
 
-    /// The columns of the current row as features.
-    fn features_into(&self, columns: &[usize], out: &mut Vec<f32>) -> Result<()> {
+    /// The features of the current row; a gap that is allowed is NaN.
+    fn features_into(&self, origins: &[Origin], out: &mut Vec<f32>) -> Result<()> {
         out.clear();
-        for &column in columns {
-            let value = match self.text(column).parse::<f64>() {
-                Ok(value) => value,
-                Err(_) => {
-                    let remedy = match self.purpose {
-                        Purpose::Learning => format!(
-                            "; correct it, or leave the column out with --ignore {:?}",
-                            self.header[column]
-                        ),
-                        Purpose::Predicting => "; the model needs a number here".to_string(),
-                    };
-                    self.number(column, &remedy)?
-                }
-            };
-            out.push(single_precision(value).map_err(|reason| self.fault(column, &reason))?);
+        for origin in origins {
+            let text = self.text(origin.column());
+            out.push(match origin {
+                Origin::Number { gaps: true, .. } if is_gap(text) => f32::NAN,
+                Origin::Number { column, .. } => self.feature(*column)?,
+                Origin::Category { category, .. } => f32::from(text == category),
+                Origin::Gap { .. } => f32::from(is_gap(text)),
+            });
         }
         Ok(())
+    }
+
+    fn feature(&self, column: usize) -> Result<f32> {
+        let text = self.text(column);
+        let value = match (text.parse::<f64>(), self.purpose) {
+            (Ok(value), _) => value,
+            (Err(_), Purpose::Learning) if is_gap(text) => {
+                return Err(self
+                    .fault(column, "the value is missing; fill it in, or let gaps be features with --gaps"));
+            }
+            (Err(_), Purpose::Learning) => {
+                let name = &self.header[column];
+                let remedy = format!(
+                    "; correct it, name the column in --categories, or leave it out with --ignore {name:?}"
+                );
+                self.number(column, &remedy)?
+            }
+            (Err(_), Purpose::Predicting) => self.number(column, "; the model needs a number here")?,
+        };
+        single_precision(value).map_err(|reason| self.fault(column, &reason))
     }
 
     fn place(&self, column: usize) -> String {
@@ -169,9 +183,15 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let (mut singles, mut weights, mut split) = (Vec::new(), Vec::new(), Vec::new());
     let mut groups = Groups::default();
     let (mut row, mut label_row) = (Vec::new(), Vec::new());
+    let header = table.header.clone();
+    let names = |columns: &[usize]| columns.iter().map(|&column| header[column].clone()).collect();
+    let mut derived = Derived::new(&roles.features, names(&roles.categories));
 
     while table.next_row()? {
         table.features_into(&roles.features, &mut row)?;
+        derived
+            .note(&mut row, roles.categories.iter().map(|&column| table.text(column)))
+            .map_err(|reason| Error::data(format!("{} {reason}", table.file)))?;
         features.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", table.file)))?;
         if !roles.labels.is_empty() {
             label_row.clear();
@@ -202,9 +222,11 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         return Err(Error::data(format!("{}: a header but no rows", table.file)));
     }
 
-    let names = |columns: &[usize]| columns.iter().map(|&column| table.header[column].clone()).collect();
-    let mut parts = Parts::new(table.file.clone(), stem, features.finish());
-    parts.feature_names = Some(names(&roles.features));
+    let (features, feature_names) = derived
+        .finish(features.finish(), roles.feature_names)
+        .map_err(|error| Error::data(format!("{}: {error}", table.file)))?;
+    let mut parts = Parts::new(table.file.clone(), stem, features);
+    parts.feature_names = Some(feature_names);
     if !roles.labels.is_empty() {
         parts.targets = Some(targets.finish()?);
         parts.label_names = Some(names(&roles.labels));
@@ -224,13 +246,13 @@ pub(super) fn stream(source: Source, schema: &Schema, features: usize) -> Result
         let text = table.text(column);
         text.is_empty() || text.parse::<f64>().is_ok()
     };
-    let columns = features_of_model(&table.file, &table.header, schema, features, numeric)?;
-    Ok(Box::new(TextStream { table, columns, waiting, sparse: None }))
+    let origins = features_of_model(&table.file, &table.header, schema, features, numeric)?;
+    Ok(Box::new(TextStream { table, origins, waiting, sparse: None }))
 }
 
 struct TextStream {
     table: TextTable,
-    columns: Vec<usize>,
+    origins: Vec<Origin>,
     /// Whether the table stands at a row that was not given out yet.
     waiting: bool,
     /// The form of all blocks, once the first is known.
@@ -239,10 +261,11 @@ struct TextStream {
 
 impl RowStream for TextStream {
     fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
-        let mut block = RowGatherer::new(self.columns.len());
+        let mut block = RowGatherer::new(self.origins.len());
         let mut row = Vec::new();
         while self.waiting && block.rows() < rows.max(1) {
-            self.table.features_into(&self.columns, &mut row)?;
+            self.table.features_into(&self.origins, &mut row)?;
+            fill_gaps(&mut row);
             block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.table.file)))?;
             self.waiting = self.table.next_row()?;
         }

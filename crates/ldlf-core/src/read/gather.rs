@@ -122,6 +122,15 @@ fn whole(rows: usize, cols: usize, data: Vec<f32>) -> Matrix<f32> {
     Matrix::new(rows, cols, data).unwrap_or_default()
 }
 
+/// Sparse rows of a table that stores every value, dense or sparse by the rule.
+pub(super) fn by_density_of_rows(csr: Csr) -> Features {
+    if is_sparse(csr.stored(), csr.rows() * csr.cols()) {
+        Features::Sparse(csr)
+    } else {
+        Features::Dense(dense_from_rows(&csr))
+    }
+}
+
 fn dense_from_rows(csr: &Csr) -> Matrix<f32> {
     let mut dense = Matrix::zeros(csr.rows(), csr.cols());
     for (row, (columns, values)) in csr.iter_rows().enumerate() {

@@ -11,6 +11,9 @@
 //! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label a
 //! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`].
 //!
+//! Text in a feature column is read as categories where [`ReadOptions::categories`] says so, and gaps where
+//! [`ReadOptions::gaps`] allows them; both become features of their own, whose names tell them to later tables.
+//!
 //! **Density.** A matrix that a file stores dense is kept sparse while fewer than one in four of its entries differ from
 //! zero, and dense `f32` from there on. What a file stores sparse stays sparse.
 
@@ -29,6 +32,7 @@ mod assemble;
 #[cfg(feature = "parquet")]
 mod columnar;
 pub mod csv;
+mod derived;
 pub(crate) mod gather;
 mod lines;
 pub mod mat;
@@ -130,6 +134,10 @@ pub struct ReadOptions {
     pub label_values: Option<Vec<f64>>,
     /// Names of feature columns, or patterns with `*`; all columns without another role when empty.
     pub features: Vec<String>,
+    /// Names of feature columns that hold categories, or patterns with `*`: each category becomes a feature of its own.
+    pub categories: Vec<String>,
+    /// Whether features may have gaps: a gap counts as 0, and a feature beside the column tells where the gaps are.
+    pub gaps: bool,
     /// Names of columns to leave out, or patterns with `*`.
     pub ignore: Vec<String>,
     /// A column or vector with the weight of each row.

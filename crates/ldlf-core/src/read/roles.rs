@@ -4,11 +4,15 @@ use std::collections::HashMap;
 
 use super::ReadOptions;
 use super::assemble::one_label;
+use super::derived::{Origin, allow_gaps, origin_of};
 use crate::{Error, Result, Schema};
 
 /// The columns by what they are for, as positions in the header.
 pub(super) struct Roles {
-    pub features: Vec<usize>,
+    pub features: Vec<Origin>,
+    pub feature_names: Vec<String>,
+    /// Columns of categories, which become features once all are known.
+    pub categories: Vec<usize>,
     pub labels: Vec<usize>,
     pub single: Option<usize>,
     pub weights: Option<usize>,
@@ -53,15 +57,28 @@ impl Roles {
                 "the targets come from --labels, or from --label-column with --sigma; leave one of them out",
             ));
         }
-        let features = if options.features.is_empty() {
-            (0..header.len()).filter(|&column| taken[column].is_none()).collect()
-        } else {
-            table.choose(&options.features, "--features", &mut taken)?
-        };
-        if features.is_empty() {
+        let categories = table.choose(&options.categories, "--categories", &mut taken)?;
+        let number = |column| Origin::Number { column, gaps: options.gaps };
+        let named = |column: usize| (number(column), header[column].clone());
+        let mut chosen: Vec<(Origin, String)> = Vec::new();
+        if options.features.is_empty() {
+            chosen.extend((0..header.len()).filter(|&column| taken[column].is_none()).map(named));
+        }
+        for name in &options.features {
+            match origin_of(name, &table.places).filter(|_| !table.places.contains_key(name.as_str())) {
+                Some(origin) => chosen.push((origin, name.clone())),
+                None => {
+                    let columns = table.choose(std::slice::from_ref(name), "--features", &mut taken)?;
+                    chosen.extend(columns.into_iter().map(named));
+                }
+            }
+        }
+        let (mut features, feature_names): (Vec<Origin>, Vec<String>) = chosen.into_iter().unzip();
+        allow_gaps(&mut features);
+        if features.is_empty() && categories.is_empty() {
             return Err(Error::data(format!("{file}: no column is left for the features")));
         }
-        Ok(Roles { features, labels, single, weights, split, group })
+        Ok(Roles { features, feature_names, categories, labels, single, weights, split, group })
     }
 }
 
@@ -72,27 +89,30 @@ pub(super) fn features_of_model(
     schema: &Schema,
     features: usize,
     numeric: impl Fn(usize) -> bool,
-) -> Result<Vec<usize>> {
+) -> Result<Vec<Origin>> {
     check_header(file, header)?;
     let places = places(header);
+    let number = |column| Origin::Number { column, gaps: false };
     if let Some(names) = &schema.feature_names {
-        return names
-            .iter()
-            .map(|name| {
-                places.get(name.as_str()).copied().ok_or_else(|| {
-                    Error::data(format!(
-                        "{file}: no column {name:?}, which the model needs; the columns are {}",
-                        listed(header)
-                    ))
-                })
-            })
-            .collect();
+        let mut origins = Vec::with_capacity(names.len());
+        for name in names {
+            let column = places.get(name.as_str()).copied().map(number);
+            origins.push(column.or_else(|| origin_of(name, &places)).ok_or_else(|| {
+                Error::data(format!(
+                    "{file}: no column {name:?}, which the model needs; the columns are {}",
+                    listed(header)
+                ))
+            })?);
+        }
+        allow_gaps(&mut origins);
+        return Ok(origins);
     }
-    let columns: Vec<usize> = (0..header.len())
+    let origins: Vec<Origin> = (0..header.len())
         .filter(|&column| numeric(column) && !schema.label_names.contains(&header[column]))
+        .map(number)
         .collect();
-    super::check_feature_count(file, columns.len(), features)?;
-    Ok(columns)
+    super::check_feature_count(file, origins.len(), features)?;
+    Ok(origins)
 }
 
 struct Table<'a> {
