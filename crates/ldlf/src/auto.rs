@@ -184,11 +184,12 @@ fn predict_across(
 
 /// As many of the folds as hold back enough rows; none where rows are too few to hold any back.
 fn comparing_folds(data: &Dataset, folds: usize, seed: u64) -> Vec<Fold> {
+    let counts = |rows: &[usize]| rows.iter().any(|&row| data.weight(row) > 0.0);
     let mut held_back = 0;
     let mut all = seeded(data, folds, seed).unwrap_or_default();
     all.retain(|fold| {
-        let wanted = held_back < ENOUGH_ROWS;
-        held_back += fold.test.len();
+        let wanted = held_back < ENOUGH_ROWS && counts(&fold.training) && counts(&fold.test);
+        held_back += if wanted { fold.test.len() } else { 0 };
         wanted
     });
     all

@@ -134,6 +134,9 @@ class LDLForest(DistributionEstimator):
         "tolerance",
     )
     _presets = {
+        "best": {
+            "trees": 50,
+        },
         "paper": {
             "trees": 5,
             "depth": 7,
@@ -468,6 +471,9 @@ class SNDFLDL(DistributionEstimator):
         "tolerance",
     )
     _presets = {
+        "best": {
+            "trees": 50,
+        },
         "paper": {
             "trees": 5,
             "depth": 7,
