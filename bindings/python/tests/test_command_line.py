@@ -1,5 +1,7 @@
 """Models and the command line's are one: the same bytes, either way round."""
 
+import json
+
 import ldlf
 import numpy as np
 import pandas as pd
@@ -7,7 +9,9 @@ import pytest
 from ldlf import LEARNERS
 from quick import SHORT, quick
 
-SETTINGS = {name: [f"{key}={SHORT[key]}" for key in cls._declared if key in SHORT] for name, cls in LEARNERS.items()}
+SETTINGS = {
+    name: [f"{key}={json.dumps(SHORT[key])}" for key in cls._declared if key in SHORT] for name, cls in LEARNERS.items()
+}
 
 
 @pytest.fixture

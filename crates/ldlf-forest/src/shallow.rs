@@ -298,7 +298,7 @@ fn presets() -> Vec<Preset> {
     vec![
         Preset {
             name: "best",
-            help: "the defaults with 50 trees: the last half per cent, for two and a half times the time; sldlf-auto searches for more",
+            help: "the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches for more",
             settings: settings(&["trees=50"]),
             on_dataset: vec![],
         },
