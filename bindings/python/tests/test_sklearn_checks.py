@@ -22,6 +22,7 @@ WEIGHTS = {
     "IISLDL": HELD_BACK,
     "LARR": HELD_BACK,
     "LDLForest": BATCHES,
+    "LDLForestAuto": FOLDS,
     "LDLForestClassifier": BATCHES,
     "LDLogitBoost": HELD_BACK,
     "LDSVR": FOLDS,

@@ -153,6 +153,12 @@ fn report(
     if validation_kl.is_some() {
         table.fact("validation K-L", number(*validation_kl));
     }
+    // What a search kept; `ldlf inspect` also tells what it tried.
+    for (name, told) in model.model.inspect() {
+        if let (true, Some(told)) = (name.starts_with("member "), told.as_str()) {
+            table.fact(&name, told);
+        }
+    }
     table.fact("model", args.out.display());
     printer.text(&table.to_string())
 }

@@ -467,3 +467,11 @@ error: gone.ldlf does not exist
 "#]]
     );
 }
+
+#[test]
+fn a_search_says_what_it_kept() {
+    let folder = Folder::with_votes();
+    let shown =
+        folder.call("train votes.csv --labels votes_* --learner sldlf-auto --set budget=0.000001 --set iterations=5 --out m -q");
+    assert!(shown.contains("member sldlf  weight 1.00"), "{shown}");
+}
