@@ -55,45 +55,40 @@ const LEAST_WEIGHT: f64 = 0.03;
 /// One thing to try.
 struct Candidate {
     learner: &'static str,
+    preset: Option<&'static str>,
     settings: &'static [&'static str],
 }
 
 /// The forests, the most likely first: the defaults; for features that all matter; for few rows; for sparse tables; for sparse tables
 /// where single columns decide; for principal components; for news so faint that leaves must stay near the mean.
 const FORESTS: [Candidate; 7] = [
-    Candidate { learner: "sldlf", settings: &[] },
-    Candidate { learner: "sldlf", settings: &["dropout=0", "leaf_prior=0.2"] },
-    Candidate { learner: "sldlf", settings: &["depth=5", "dropout=0.2", "weight_decay=0.2"] },
-    Candidate { learner: "sldlf", settings: &["loss=forest", "weight_decay=1", "dropout=0.3"] },
-    Candidate {
-        learner: "sldlf",
-        settings: &["start=greedy", "loss=forest", "weight_decay=1", "dropout=0.3"],
-    },
-    Candidate {
-        learner: "sldlf",
-        settings: &[
-            "trees=40",
-            "depth=5",
-            "scaling=common",
-            "weight_decay=0.3",
-            "dropout=0",
-            "least_iterations=600",
-            "early_stopping=false",
-        ],
-    },
-    Candidate { learner: "sldlf", settings: &["weight_decay=2", "leaf_prior=10"] },
+    forest(&[]),
+    forest(&["dropout=0", "leaf_prior=0.2"]),
+    forest(&["depth=5", "dropout=0.2", "weight_decay=0.2"]),
+    forest(&["loss=forest", "weight_decay=1", "dropout=0.3"]),
+    forest(&["start=greedy", "loss=forest", "weight_decay=1", "dropout=0.3"]),
+    Candidate { learner: "sldlf", preset: Some("components"), settings: &[] },
+    forest(&["weight_decay=2", "leaf_prior=10"]),
 ];
 
 /// Rivals that see what forests overlook, the quick ones first.
 const RIVALS: [Candidate; 7] = [
-    Candidate { learner: "random-forest", settings: &[] },
-    Candidate { learner: "extra-trees", settings: &[] },
-    Candidate { learner: "aa-knn", settings: &[] },
-    Candidate { learner: "bfgs-ldl", settings: &[] },
-    Candidate { learner: "sce-ldl", settings: &[] },
-    Candidate { learner: "ldsvr", settings: &[] },
-    Candidate { learner: "ldlogitboost", settings: &[] },
+    rival("random-forest"),
+    rival("extra-trees"),
+    rival("aa-knn"),
+    rival("bfgs-ldl"),
+    rival("sce-ldl"),
+    rival("ldsvr"),
+    rival("ldlogitboost"),
 ];
+
+const fn forest(settings: &'static [&'static str]) -> Candidate {
+    Candidate { learner: "sldlf", preset: None, settings }
+}
+
+const fn rival(learner: &'static str) -> Candidate {
+    Candidate { learner, preset: None, settings: &[] }
+}
 
 impl Candidate {
     fn build(&self, parameters: &AutoParameters, trees: Option<usize>) -> Result<Box<dyn Learner>> {
@@ -104,11 +99,12 @@ impl Candidate {
         if let Some(trees) = trees {
             settings.set("trees", trees);
         }
-        registry::build(self.learner, None, "", &settings)
+        registry::build(self.learner, self.preset, "", &settings)
     }
 
     fn name(&self) -> String {
-        std::iter::once(self.learner).chain(self.settings.iter().copied()).collect::<Vec<_>>().join(" ")
+        let words = [self.learner].into_iter().chain(self.preset).chain(self.settings.iter().copied());
+        words.collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -203,7 +199,7 @@ struct Search<'a> {
     held_back: Dataset,
     folds: Vec<Fold>,
     end: Option<Instant>,
-    /// How many things will be tried, and how many were.
+    /// How many things will be tried.
     planned: usize,
     trials: Vec<Trial>,
 }
@@ -256,7 +252,7 @@ impl<'a> Search<'a> {
             match predict_across(&*learner, self.data, &self.folds[..folds], self.end, context) {
                 Ok(_) if self.is_late() => trial.verdict = "stopped: the budget was spent".to_string(),
                 Ok(predicted) => {
-                    let kl = self.kl(&predicted)?;
+                    let kl = self.kl(&predicted);
                     trial.kl = Some(kl);
                     tried = Some(Tried { candidate, trial: self.trials.len(), predicted, kl });
                 }
@@ -277,10 +273,10 @@ impl<'a> Search<'a> {
     }
 
     /// K-L over the rows held back, or the first of them.
-    fn kl(&self, predicted: &Matrix<f32>) -> Result<f64> {
+    fn kl(&self, predicted: &Matrix<f32>) -> f64 {
         let rows: Vec<usize> = (0..predicted.rows()).collect();
         let seen = self.held_back.select(&rows);
-        Ok(mean_over_rows(&KL, &seen.targets, predicted, seen.weights.as_deref()))
+        mean_over_rows(&KL, &seen.targets, predicted, seen.weights.as_deref())
     }
 
     /// Lets the forests race with few trees; the best go on.
@@ -312,7 +308,7 @@ impl<'a> Search<'a> {
         }
         let predictions: Vec<&Matrix<f32>> = tried.iter().map(|tried| &tried.predicted).collect();
         let weights = weigh(&self.held_back, &predictions);
-        let kl = self.kl(&mix(&weights, &predictions)?)?;
+        let kl = self.kl(&mix(&weights, &predictions)?);
         let mut members = Vec::new();
         for (tried, &weight) in tried.iter().zip(&weights) {
             self.trials[tried.trial].verdict = match weight {
