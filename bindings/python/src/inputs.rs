@@ -155,6 +155,7 @@ impl Names {
             single: self
                 .singles
                 .map(|(_, sigma)| SingleLabel { column: None, spread: Some(Spread::Gaussian { sigma }) }),
+            image_column: None,
         })
     }
 }

@@ -150,7 +150,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "aa-bp",
     summary: "network with one hidden layer and a softmax, trained on mini-batches, stopped early",
     source: "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: AaBpParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(AaBp::new(AaBpParameters::from_settings(settings)?))),

@@ -252,7 +252,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "aa-knn",
     summary: "the mean distribution of the nearest training rows",
     source: "Geng 2016, Label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
     parameters: AaKnnParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(AaKnn::new(AaKnnParameters::from_settings(settings)?))),

@@ -317,7 +317,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "aas",
     summary: "quadratic functions of the features, special to a cluster of rows and a range of ages; gives numbers only",
     source: "Lanitis, Draganova and Christodoulou, Comparing different classifiers for automatic age estimation, IEEE TSMC-B 34(1), 2004",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: true },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: true, images: false },
     parameters: AasParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(Aas::new(AasParameters::from_settings(settings)?))),

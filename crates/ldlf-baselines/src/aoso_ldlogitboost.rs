@@ -175,7 +175,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "aoso-ldlogitboost",
     summary: "boosted trees whose leaves set one adaptively chosen pair of labels apart",
     source: "Xing, Geng, Xue 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: AosoLdLogitBoostParameters::declared,
     presets: Vec::new,
     build: |settings| {

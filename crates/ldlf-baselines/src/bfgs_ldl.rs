@@ -271,7 +271,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "bfgs-ldl",
     summary: "maximum entropy model, fitted by L-BFGS; its penalty is chosen inside the training rows",
     source: "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: BfgsLdlParameters::declared,
     presets,
     build: |settings| Ok(Box::new(BfgsLdl::new(BfgsLdlParameters::from_settings(settings)?))),

@@ -105,7 +105,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "cpnn",
     summary: "conditional probability neural network: reads a row with a label's value; for ordered labels",
     source: "Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: CpnnParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(Cpnn::new(CpnnParameters::from_settings(settings)?))),

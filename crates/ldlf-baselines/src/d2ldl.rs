@@ -178,7 +178,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "d2ldl",
     summary: "targets mixed with those of the rows that rebuild a row, then the maximum entropy model",
     source: "He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: D2ldlParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(D2ldl::new(D2ldlParameters::from_settings(settings)?))),

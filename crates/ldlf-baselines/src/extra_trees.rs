@@ -80,7 +80,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "extra-trees",
     summary: "trees with random thresholds that split on the whole distribution; leaves hold mean distributions",
     source: "Geurts, Ernst, Wehenkel 2006; several outputs as in scikit-learn",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
     parameters: ExtraTreesParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(ExtraTrees::new(ExtraTreesParameters::from_settings(settings)?))),

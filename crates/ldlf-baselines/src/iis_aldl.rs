@@ -221,7 +221,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "iis-aldl",
     summary: "iis-ldl on Gaussians whose width at every label adapts to what is predicted there",
     source: "Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: true },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: true, images: false },
     parameters: IisAldlParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(IisAldl::new(IisAldlParameters::from_settings(settings)?))),

@@ -200,7 +200,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "iis-ldl",
     summary: "maximum entropy model, fitted by improved iterative scaling, stopped early",
     source: "Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: IisLdlParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(IisLdl::new(IisLdlParameters::from_settings(settings)?))),

@@ -395,7 +395,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "larr",
     summary: "support vector regression, adjusted by classifiers of the labels around its answer; gives numbers only",
     source: "Guo, Fu, Dyer and Huang, Image-based human age estimation by manifold learning and locally adjusted robust regression, IEEE TIP 17(7), 2008",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: true },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: true, images: false },
     parameters: LarrParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(Larr::new(LarrParameters::from_settings(settings)?))),

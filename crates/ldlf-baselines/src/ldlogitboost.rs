@@ -137,7 +137,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "ldlogitboost",
     summary: "boosted regression trees, one a label and round, on the K-L divergence",
     source: "Xing, Geng, Xue 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: LdLogitBoostParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(LdLogitBoost::new(LdLogitBoostParameters::from_settings(settings)?))),

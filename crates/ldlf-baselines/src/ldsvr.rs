@@ -354,7 +354,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "ldsvr",
     summary: "support vector regression of all labels at once, through a sigmoid",
     source: "Geng and Hou 2015, Pre-release prediction of crowd opinion on movies by label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: LdsvrParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(Ldsvr::new(LdsvrParameters::from_settings(settings)?))),

@@ -210,7 +210,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "pt-bayes",
     summary: "Gaussian naive Bayes on rows of single labels, weighted by the distributions",
     source: "Geng 2016, Label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
     parameters: PtBayesParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(PtBayes::new(PtBayesParameters::from_settings(settings)?))),

@@ -326,7 +326,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "pt-svm",
     summary: "support vector classifiers of pairs of labels on rows of single labels, probabilities coupled",
     source: "Geng 2016, Label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
     parameters: PtSvmParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(PtSvm::new(PtSvmParameters::from_settings(settings)?))),

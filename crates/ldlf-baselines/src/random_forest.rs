@@ -85,7 +85,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "random-forest",
     summary: "bagged trees that split on the whole distribution; leaves hold mean distributions",
     source: "Breiman 2001; several outputs as in scikit-learn",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
     parameters: RandomForestParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(RandomForest::new(RandomForestParameters::from_settings(settings)?))),

@@ -118,7 +118,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "sce-ldl",
     summary: "maximum entropy model on a sparse hidden layer, stopped early",
     source: "Yang et al., Sparsity conditional energy label distribution learning for age estimation, IJCAI 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: SceLdlParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(SceLdl::new(SceLdlParameters::from_settings(settings)?))),

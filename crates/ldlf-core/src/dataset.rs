@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::targets::Spread;
-use crate::{Error, Features, Matrix, Result};
+use crate::{Error, Features, Images, Matrix, Result};
 
 /// What the columns are called. Saved with a model, so that a table with other columns is refused by name.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Schema {
     /// Where the single label of every row stood, when the source had one, so that further tables are read likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single: Option<SingleLabel>,
+    /// The column that names the picture of every row, where rows are pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_column: Option<String>,
 }
 
 /// One ordered label a row: its column, and what targets were made of it.
@@ -36,8 +39,10 @@ pub struct SingleLabel {
 pub struct Dataset {
     /// What messages and results call it: the file's stem or the generator's name.
     pub name: String,
-    /// `[rows, features]`.
+    /// `[rows, features]`; without columns where rows are pictures.
     pub features: Features,
+    /// The picture of every row, where rows are pictures.
+    pub images: Option<Images>,
     /// `[rows, labels]`; every row sums to 1.
     pub targets: Matrix<f32>,
     /// The weight of every row; 1 where absent.
@@ -105,6 +110,7 @@ impl Dataset {
         Ok(Dataset {
             name,
             features,
+            images: None,
             targets,
             weights: None,
             groups: None,
@@ -112,6 +118,19 @@ impl Dataset {
             truth: None,
             schema: Schema { label_names, ..Schema::default() },
         })
+    }
+
+    /// Joins pictures and targets, as [`Dataset::new`] joins features and targets.
+    pub fn of_images(
+        name: impl Into<String>,
+        images: Images,
+        column: impl Into<String>,
+        targets: Matrix<f32>,
+    ) -> Result<Self> {
+        let mut data = Dataset::new(name, Features::Dense(Matrix::zeros(images.rows(), 0)), targets)?;
+        data.schema.image_column = Some(column.into());
+        data.images = Some(images);
+        Ok(data)
     }
 
     /// The number of rows.
@@ -191,6 +210,10 @@ impl Dataset {
                     .for_each(|(&c, v)| add(u64::from(c) << 32 | u64::from(v.to_bits())));
             }
         }
+        // Pictures count by their names: to read them all would take as long as an epoch.
+        if let Some(images) = &self.images {
+            (0..images.rows()).for_each(|row| images.name(row).bytes().for_each(|byte| add(u64::from(byte))));
+        }
         self.targets.as_slice().iter().for_each(|v| add(u64::from(v.to_bits())));
         self.weights.iter().flatten().for_each(|v| add(u64::from(v.to_bits())));
         format!("{hash:016x}")
@@ -204,6 +227,7 @@ impl Dataset {
         Dataset {
             name: self.name.clone(),
             features: self.features.select(rows),
+            images: self.images.as_ref().map(|images| images.select(rows)),
             targets: self.targets.select(rows),
             weights: pick(&self.weights, rows),
             groups: pick(&self.groups, rows),

@@ -11,7 +11,7 @@ use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph};
 use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
-use crate::{Csr, Dataset, Error, Features, Matrix, Result, Schema, Seed, Settings, Threads, Value};
+use crate::{Csr, Dataset, Error, Features, Images, Matrix, Result, Schema, Seed, Settings, Threads, Value};
 
 /// Learns label distributions from rows. Built from checked parameters; holds nothing that `fit` changes.
 pub trait Learner: Send + Sync {
@@ -21,6 +21,11 @@ pub trait Learner: Send + Sync {
     /// Every parameter with its value.
     fn settings(&self) -> Settings;
 
+    /// Whether [`Dataset::images`] are read in place of features.
+    fn reads_images(&self) -> bool {
+        false
+    }
+
     /// Learns from `data`. Whatever is chosen (an iteration, a penalty) is chosen inside these rows.
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted>;
 }
@@ -29,6 +34,19 @@ pub trait Learner: Send + Sync {
 pub trait Model: Send + Sync {
     /// The prediction for every row. The caller has checked the number of features.
     fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
+
+    /// The prediction for every picture, by the models that read pictures.
+    fn predict_images(&self, _images: &Images, _threads: &Threads) -> Result<Prediction> {
+        Err(Error::usage("this model reads tables, not pictures"))
+    }
+
+    /// The prediction for every row of `data`, whether rows are pictures or features.
+    fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
+        match &data.images {
+            Some(images) => self.predict_images(images, threads),
+            None => self.predict(&data.features, threads),
+        }
+    }
 
     /// Adds arrays and details from which [`LearnerEntry::load`] rebuilds the model.
     fn store(&self, parts: &mut Parts);
@@ -163,6 +181,17 @@ pub struct Fitted {
     pub summary: Summary,
 }
 
+/// Refuses pictures where the learner reads tables.
+pub(crate) fn check_kind(learner: &dyn Learner, data: &Dataset) -> Result<()> {
+    if data.images.is_some() && !learner.reads_images() {
+        return Err(Error::usage(format!(
+            "{} reads tables, not pictures; train dldlf, dldl or dndf-ldl, or make a table of the pictures with `ldlf features`",
+            learner.name()
+        )));
+    }
+    Ok(())
+}
+
 /// A model with all that a model file says about it.
 pub struct TrainedModel {
     /// The learner's name.
@@ -185,6 +214,7 @@ impl TrainedModel {
         if data.rows() == 0 {
             return Err(Error::data(format!("{}: there are no rows to learn from", data.name)));
         }
+        check_kind(learner, data)?;
         let Fitted { model, summary } = learner.fit(data, context)?;
         Ok(TrainedModel {
             learner: learner.name().to_string(),
@@ -198,6 +228,11 @@ impl TrainedModel {
 
     /// The prediction for every row, after checking that the features are those the model was fitted on.
     pub fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        if let Some(column) = &self.schema.image_column {
+            return Err(Error::data(format!(
+                "the model reads pictures (its column {column:?}), not a table of features; give a folder or a zip file of pictures"
+            )));
+        }
         if features.cols() != self.features {
             return Err(Error::data(format!(
                 "the model reads {} features, the data has {}; give the columns it was trained on",
@@ -208,6 +243,26 @@ impl TrainedModel {
         let prediction = self.model.predict(features, threads)?;
         prediction.check_finite()?;
         Ok(prediction)
+    }
+
+    /// The prediction for every picture.
+    pub fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
+        if self.schema.image_column.is_none() {
+            return Err(Error::data(
+                "the model reads a table of features, not pictures; give the columns it was trained on",
+            ));
+        }
+        let prediction = self.model.predict_images(images, threads)?;
+        prediction.check_finite()?;
+        Ok(prediction)
+    }
+
+    /// The prediction for every row of `data`, whether rows are pictures or features.
+    pub fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
+        match &data.images {
+            Some(images) => self.predict_images(images, threads),
+            None => self.predict(&data.features, threads),
+        }
     }
 
     /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
@@ -316,6 +371,21 @@ pub enum FitEvent {
 pub trait InProgress {
     /// What the model would predict now.
     fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
+
+    /// What it would predict for the rows of `data`; models that read pictures say it for those.
+    fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
+        self.predict(&data.features, threads)
+    }
+
+    /// How many rows an iteration looks at, where that is the same for all: what makes a rate of rows out of one of iterations.
+    fn rows_an_iteration(&self) -> Option<usize> {
+        None
+    }
+
+    /// The mean absolute error on the validation rows when they were last measured, where labels are ordered.
+    fn validation_mae(&self) -> Option<f64> {
+        None
+    }
 
     /// All that is needed to go on from here, or `None` if the learner cannot be resumed.
     fn checkpoint(&self) -> Option<Parts> {
@@ -435,6 +505,8 @@ pub struct Abilities {
     pub iterates: bool,
     /// Needs labels that stand for numbers.
     pub ordered: bool,
+    /// Reads pictures in place of a table of features.
+    pub images: bool,
 }
 
 /// A learner as the registry knows it: how to describe it, make it, and read its models.

@@ -14,6 +14,7 @@ pub mod folds;
 pub mod forest_view;
 pub mod generate;
 pub mod graph;
+pub mod images;
 pub mod input;
 pub mod journal;
 pub mod learner;
@@ -37,6 +38,7 @@ pub mod targets;
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
 pub use features::Features;
+pub use images::Images;
 pub use learner::{
     FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Model, Observer, Prediction, Preset,
     StopReason, TrainedModel,

@@ -80,7 +80,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "mean",
     summary: "always the mean training distribution: the floor in every table",
     source: "",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
     parameters: MeanParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(Mean::new(MeanParameters::from_settings(settings)?))),

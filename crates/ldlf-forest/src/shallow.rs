@@ -379,7 +379,7 @@ pub const SLDLF: LearnerEntry = LearnerEntry {
     name: "sldlf",
     summary: "shallow label distribution learning forest: soft trees on a linear map, learnt jointly",
     source: SOURCE,
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: SldlfParameters::declared,
     presets,
     build: |settings| Ok(Box::new(Sldlf::new(SldlfParameters::from_settings(settings)?)?)),
@@ -391,7 +391,7 @@ pub const SNDF_LDL: LearnerEntry = LearnerEntry {
     name: "sndf-ldl",
     summary: "the same trees with the rule of neural decision forests: every mini-batch trains one tree drawn at random",
     source: "P. Kontschieder et al.: Deep Neural Decision Forests, ICCV 2015; the rule compared in Shen et al. 2017, Fig. 3(a)",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
     parameters: SldlfParameters::declared,
     presets,
     build: |settings| {

@@ -406,7 +406,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "sldlf-auto",
     summary: "tries forests and rivals on rows held back inside the training rows, and mixes those that help",
     source: "stacking: D. Wolpert, Stacked generalization, Neural Networks 1992; weights as the paper moves its leaves",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
     parameters: AutoParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(Auto::new(AutoParameters::from_settings(settings)?))),

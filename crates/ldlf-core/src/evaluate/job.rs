@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{FoldResult, JobId, Plan, Protocol, Watcher, fold_seed};
-use crate::learner::Summary;
+use crate::learner::{Summary, check_kind};
 use crate::measures::{KL, mean_over_rows, score};
 use crate::{
     Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Learner, Prediction, Result, StopReason,
@@ -51,6 +51,7 @@ fn fit_and_measure(
     (seed, threads): (u64, &Threads),
     observer: &mut FoldObserver<'_>,
 ) -> Result<FoldResult> {
+    check_kind(learner, training)?;
     let started = Instant::now();
     let mut context = FitContext::new(seed, threads.clone(), observer);
     let Fitted { model, summary } = learner.fit(training, &mut context)?;
@@ -61,7 +62,7 @@ fn fit_and_measure(
         return Err(Error::Interrupted);
     }
     let started = Instant::now();
-    let last = model.predict(&test.features, threads)?;
+    let last = model.predict_rows(test, threads)?;
     let predicting = started.elapsed();
     check(&last, test)?;
 
@@ -146,7 +147,7 @@ impl<'a> AlongTheWay<'a> {
 
     fn measure(&mut self, iteration: usize, state: &dyn InProgress) -> Result<()> {
         let started = Instant::now();
-        let prediction = state.predict(&self.test.features, &self.threads)?;
+        let prediction = state.predict_rows(self.test, &self.threads)?;
         check(&prediction, self.test)?;
         self.note(iteration, prediction);
         self.spent += started.elapsed();

@@ -1,0 +1,1 @@
+//! The forest on a deep network.
