@@ -79,8 +79,13 @@ impl ModuleMapper for Hashing {
             shape.reverse();
         }
         let values = TensorData::new(weights(&self.place.join("."), &shape), shape);
-        let tensor = Tensor::<D>::from_data(values, &param.lazy_device());
+        let device = param.lazy_device();
+        let mut tensor = Tensor::<D>::from_data(values, &device);
+        if D == 2 {
+            // Laid out in memory as a loaded file is, so that sums are taken in the same order.
+            tensor = Tensor::from_data(tensor.transpose().into_data(), &device);
+        }
         let id = param.id;
-        param.transform_for_load(if D == 2 { tensor.transpose() } else { tensor }, id)
+        param.transform_for_load(tensor, id)
     }
 }
