@@ -1,1 +1,3 @@
 //! The forest on a deep network.
+
+pub mod images;
