@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use ldlf::read::Format;
-use ldlf::{Csr, Dataset, Error, Features, Result, TrainedModel, folds};
+use ldlf::{Csr, Dataset, Error, Features, Result, Threads, TrainedModel, folds};
 
-use crate::args::DataOptions;
+use crate::args::{BadImages, DataOptions};
+use crate::pictures::readable;
 use crate::printer::Printer;
 
 /// Reads features and labels as the model has them, unless told otherwise. With a split only the test rows.
@@ -41,6 +42,10 @@ pub fn read_for_model(
     let mut data = asked.read_as(path, &options, printer)?;
     if asked.has_split() {
         data = data.select(&folds::by_split(&data)?[0].test);
+    }
+    // Where a bad picture is an error, the prediction will say so.
+    if asked.pictures.bad_images == BadImages::Skip {
+        data = readable(data, &model.parameters, &asked.pictures, &Threads::new(0)?, printer)?;
     }
     let expected = model.schema.label_names.len();
     if data.labels() != expected {

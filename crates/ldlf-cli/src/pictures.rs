@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ldlf::read::ReadOptions;
-use ldlf::{Dataset, Error, Images, Learner, Result, Threads};
+use ldlf::read::{Format, ReadOptions};
+use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 
 use crate::args::{BadImages, DataOptions, PictureOptions};
 use crate::printer::Printer;
@@ -57,25 +57,23 @@ mod reading {
         Ok(data)
     }
 
-    /// Decodes the pictures of all rows once, so that a bad one is named before the training begins, or left out.
+    /// Decodes the pictures of all rows once, so that a bad one is named before the training begins, or left out. `settings` are those
+    /// of the learner that will ask for them.
     pub fn readable(
         data: Dataset,
-        learner: &dyn Learner,
+        settings: &Settings,
         asked: &PictureOptions,
         threads: &Threads,
         printer: &Printer,
     ) -> Result<Dataset> {
-        if data.images.is_none() || !learner.reads_images() {
-            return Ok(data);
-        }
-        let (data, notice) = check_readable(data, side_of(learner), policy(asked), threads)?;
+        let (data, notice) = check_readable(data, side_of(settings), policy(asked), threads)?;
         printer.notes(&notice.into_iter().collect::<Vec<_>>());
         Ok(data)
     }
 
     /// The side in which a learner will ask for its pictures: those that are kept then serve its first epoch.
-    fn side_of(learner: &dyn Learner) -> usize {
-        let side = learner.settings().get("side").and_then(|side| side.as_u64());
+    fn side_of(settings: &Settings) -> usize {
+        let side = settings.get("side").and_then(|side| side.as_u64());
         side.filter(|side| *side > 0).map_or(USUAL_SIDE, |side| side as usize)
     }
 
@@ -83,13 +81,14 @@ mod reading {
     pub fn to_predict(
         path: &Path,
         asked: &PictureOptions,
+        format: Option<Format>,
         column: &str,
         printer: &Printer,
     ) -> Result<Images> {
         let files = open(path, 0)?;
         let Some(table) = &asked.table else { return Ok(Images::all(files)) };
         let column = asked.image_column.as_deref().unwrap_or(column);
-        let names = ldlf::read::text_column(table, None, column, "--image-column")?;
+        let names = ldlf::read::text_column(table, format, column, "--image-column")?;
         let (images, notice) = named(&files, &names, &table.display().to_string(), policy(asked))?;
         printer.notes(&notice.into_iter().collect::<Vec<_>>());
         Ok(images)
@@ -116,7 +115,7 @@ mod reading {
 
     pub fn readable(
         data: Dataset,
-        _: &dyn Learner,
+        _: &Settings,
         _: &PictureOptions,
         _: &Threads,
         _: &Printer,
@@ -124,7 +123,13 @@ mod reading {
         Ok(data)
     }
 
-    pub fn to_predict(path: &Path, _: &PictureOptions, _: &str, _: &Printer) -> Result<Images> {
+    pub fn to_predict(
+        path: &Path,
+        _: &PictureOptions,
+        _: Option<Format>,
+        _: &str,
+        _: &Printer,
+    ) -> Result<Images> {
         Err(without(path))
     }
 

@@ -73,10 +73,7 @@ impl Images {
 
     /// The given rows, in the given order.
     pub fn select(&self, rows: &[usize]) -> Self {
-        Images {
-            source: Arc::clone(&self.source),
-            rows: rows.iter().map(|&row| self.rows[row]).collect(),
-        }
+        Images { source: Arc::clone(&self.source), rows: rows.iter().map(|&row| self.rows[row]).collect() }
     }
 }
 

@@ -42,7 +42,7 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     let mut data = args.options.read(&args.data, printer)?;
     if let Some(first) = contenders.iter().find(|contender| contender.learner.reads_images()) {
         let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, first.learner.as_ref(), &args.options.pictures, &threads, printer)?;
+        data = readable(data, &first.learner.settings(), &args.options.pictures, &threads, printer)?;
     }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;

@@ -45,9 +45,9 @@ pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
     // All combinations are checked before the first one is fitted.
     let contenders: Vec<Contender> = combinations.iter().map(build).collect::<Result<_>>()?;
     let mut data = args.options.read(&args.data, printer)?;
-    if let Some(first) = contenders.first() {
+    if let Some(first) = contenders.first().filter(|first| first.learner.reads_images()) {
         let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, first.learner.as_ref(), &args.options.pictures, &threads, printer)?;
+        data = readable(data, &first.learner.settings(), &args.options.pictures, &threads, printer)?;
     }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;

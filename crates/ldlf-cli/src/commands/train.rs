@@ -48,7 +48,10 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     if args.options.has_split() {
         data = data.select(&folds::split_parts(&data)?.training);
     }
-    data = readable(data, learner.as_ref(), &args.options.pictures, &threads, printer)?;
+    // What cannot learn from pictures says so without decoding them.
+    if learner.reads_images() {
+        data = readable(data, &learner.settings(), &args.options.pictures, &threads, printer)?;
+    }
 
     let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {
         path: path.clone(),
