@@ -1,6 +1,7 @@
 //! What can be asked of `ldlf`: one struct a verb, options that several verbs share stand once.
 
 mod data;
+mod pictures;
 mod reproduce;
 mod values;
 
@@ -8,7 +9,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use data::{DataOptions, read_with};
+pub use data::{ColumnOptions, DataOptions, read_with};
+pub use pictures::{BadImages, NetworkOptions, PictureOptions};
 pub use reproduce::{REPRODUCE, Reproduce};
 pub use values::{Answer, Axis};
 
@@ -96,7 +98,8 @@ pub struct Compute {
 /// `ldlf train`.
 #[derive(Args)]
 pub struct Train {
-    /// The table to learn from (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
+    /// The table to learn from (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), - for standard input, or a folder or zip file of
+    /// pictures with --table
     pub data: PathBuf,
     /// The learner; `ldlf learners` lists them
     #[arg(long, default_value = "sldlf", value_name = "NAME")]
@@ -134,6 +137,8 @@ pub struct Train {
     #[command(flatten)]
     pub compute: Compute,
     #[command(flatten)]
+    pub network: NetworkOptions,
+    #[command(flatten)]
     pub options: DataOptions,
 }
 
@@ -144,6 +149,8 @@ Examples:
   ldlf train Movie.mat --preset paper --set trees=10 --out movie.ldlf
   ldlf train big.parquet --labels y1,y2 --out m.ldlf --checkpoint m.ckpt --stop-after 500
   ldlf train big.parquet --labels y1,y2 --out m.ldlf --force --checkpoint m.ckpt --resume m.ckpt
+  ldlf train faces.zip --table labels.csv --image-column file --label-column age --sigma 2 --label-values 0..100 \
+    --learner dldlf --backbone resnet18 --weights resnet18.safetensors --out faces.ldlf
 
 Ctrl-C stops cleanly: the best model so far is written and the exit code is 130.";
 
@@ -152,7 +159,7 @@ Ctrl-C stops cleanly: the best model so far is written and the exit code is 130.
 pub struct Predict {
     /// The model file
     pub model: PathBuf,
-    /// The rows to predict, or - for standard input with --format; label columns are not needed
+    /// The rows to predict, - for standard input with --format, or a folder or zip file of pictures; label columns are not needed
     pub data: PathBuf,
     /// Where to write (.csv, .tsv, .parquet, .arrow, .feather, .arrows, .npz), or - for CSV on standard output
     #[arg(long, short, value_name = "FILE")]
@@ -172,6 +179,9 @@ pub struct Predict {
     /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
     pub write: Vec<Answer>,
+    /// Also predict one picture after the other, and say how long one takes
+    #[arg(long)]
+    pub latency: bool,
     /// In .csv and .tsv, put ' before names of labels that a spreadsheet would take for a formula
     #[arg(long)]
     pub safe_csv: bool,
@@ -181,6 +191,8 @@ pub struct Predict {
     /// Threads to use; 0 means one for every core. Results do not depend on it
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
 }
 
 const PREDICT: &str = "\
@@ -194,6 +206,7 @@ Examples:
   ldlf predict votes.ldlf new.csv --out predicted.csv
   ldlf predict age.ldlf faces.parquet --write mean,interval=0.9,entropy --out ages.parquet
   ldlf predict votes.ldlf big.parquet --out scored.parquet --part-rows 1000000 --resume
+  ldlf predict faces.ldlf photos --write mode,mean,interval=0.9 --out ages.csv
   zcat rows.csv.gz | ldlf predict votes.ldlf - --format csv --out - | head";
 
 /// `ldlf evaluate`.
@@ -280,6 +293,8 @@ pub struct Cv {
     #[command(flatten)]
     pub compute: Compute,
     #[command(flatten)]
+    pub network: NetworkOptions,
+    #[command(flatten)]
     pub options: DataOptions,
 }
 
@@ -330,6 +345,8 @@ pub struct Sweep {
     pub json: bool,
     #[command(flatten)]
     pub compute: Compute,
+    #[command(flatten)]
+    pub network: NetworkOptions,
     #[command(flatten)]
     pub options: DataOptions,
 }

@@ -7,6 +7,7 @@ mod commands;
 mod contenders;
 mod inputs;
 mod model_data;
+mod pictures;
 mod prediction_table;
 mod printer;
 mod progress;

@@ -24,6 +24,8 @@ pub enum Column<'a> {
     Distribution(&'a [String], &'a Matrix<f32>),
     /// A number a row.
     Numbers(&'a str, Vec<f64>),
+    /// A text a row, such as the name of its picture.
+    Names(&'a str, &'a [String]),
     /// A label a row: the names of all labels, and which one.
     Labels(&'a str, &'a [String], Vec<usize>),
 }

@@ -33,6 +33,11 @@ impl Printer {
         }
     }
 
+    /// What a reader has to say about the data, a line each.
+    pub fn notes(&self, notices: &[String]) {
+        notices.iter().for_each(|notice| self.message(format_args!("note: {notice}")));
+    }
+
     /// A result, on stdout; ends with a new line whether the text does or not.
     pub fn text(&self, text: &str) -> Result<()> {
         let mut out = std::io::stdout().lock();

@@ -6,8 +6,8 @@ use crate::learner::{Abilities, Summary};
 use crate::model_file::{Array, ModelShape, Parts};
 use crate::numeric::on_simplex;
 use crate::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Result,
-    Settings, Threads,
+    Dataset, Error, Features, FitContext, Fitted, Images, Learner, LearnerEntry, Matrix, Model, Prediction,
+    Result, Settings, Threads,
 };
 
 crate::parameters! {
@@ -36,6 +36,11 @@ impl Learner for Mean {
         self.parameters.to_settings()
     }
 
+    /// What it does not look at may be of any kind: it is the floor for pictures too.
+    fn reads_images(&self) -> bool {
+        true
+    }
+
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let distribution = data.mean_target().iter().map(|&p| p as f32).collect();
@@ -48,14 +53,20 @@ struct MeanModel {
     distribution: Vec<f32>,
 }
 
+impl MeanModel {
+    fn for_rows(&self, rows: usize) -> Result<Prediction> {
+        let labels = self.distribution.len();
+        Ok(Prediction::Distributions(Matrix::new(rows, labels, self.distribution.repeat(rows))?))
+    }
+}
+
 impl Model for MeanModel {
     fn predict(&self, features: &Features, _: &Threads) -> Result<Prediction> {
-        let rows = features.rows();
-        Ok(Prediction::Distributions(Matrix::new(
-            rows,
-            self.distribution.len(),
-            self.distribution.repeat(rows),
-        )?))
+        self.for_rows(features.rows())
+    }
+
+    fn predict_images(&self, images: &Images, _: &Threads) -> Result<Prediction> {
+        self.for_rows(images.rows())
     }
 
     fn store(&self, parts: &mut Parts) {

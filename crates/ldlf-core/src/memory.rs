@@ -33,8 +33,8 @@ fn allowed() -> Result<Option<usize>> {
     ALLOWED.get_or_init(read).clone().map_err(Error::usage)
 }
 
-/// A size as people write it: a number and, if need be, KB, MB, GB or TB.
-fn size(text: &str) -> Option<usize> {
+/// A size in bytes as people write it: a number and, if need be, KB, MB, GB or TB.
+pub fn size(text: &str) -> Option<usize> {
     let text = text.trim().to_ascii_uppercase();
     let units = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("", 1.0)];
     let (number, factor) =

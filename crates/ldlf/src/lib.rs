@@ -4,6 +4,8 @@
 
 pub use ldlf_baselines as baselines;
 pub use ldlf_core::*;
+#[cfg(feature = "deep")]
+pub use ldlf_deep as deep;
 pub use ldlf_forest as forest;
 pub use ldlf_onnx as onnx;
 

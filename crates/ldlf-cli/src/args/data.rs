@@ -1,25 +1,29 @@
-//! How a table is read: the options that train, evaluate, cv and sweep share.
+//! How data are read: the options that train, evaluate, cv and sweep share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ldlf::read::{Format, ReadOptions, read};
 use ldlf::targets::Spread;
 use ldlf::{Dataset, Result};
 
-use super::values;
+use super::{PictureOptions, values};
+use crate::pictures;
 use crate::printer::Printer;
 
 /// What the columns of the data are for.
 #[derive(Args)]
 #[command(next_help_heading = "Data")]
-pub struct DataOptions {
+pub struct ColumnOptions {
     /// The format, where the name does not tell: csv, tsv, parquet, arrow, npz, svm, mat
     #[arg(long, value_parser = values::format)]
     format: Option<Format>,
     /// The label columns: names or patterns such as 'votes_*'; shares or vote counts
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     labels: Vec<String>,
+    /// A NumPy file (.npy) of vote counts or shares, one line for each row of the table and one number for each label
+    #[arg(long, value_name = "FILE")]
+    votes: Option<PathBuf>,
     /// A column with one ordered label a row, such as an age; with --sigma or --triangle it becomes a distribution
     #[arg(long, value_name = "COLUMN")]
     label_column: Option<String>,
@@ -65,7 +69,7 @@ pub struct DataOptions {
     strict: bool,
 }
 
-impl DataOptions {
+impl ColumnOptions {
     /// The same, as the library takes it.
     pub fn for_reading(&self) -> ReadOptions {
         let gaussian = match self.sigma[..] {
@@ -86,13 +90,10 @@ impl DataOptions {
             sample_weights: self.sample_weights.clone(),
             split_column: self.split_column.clone(),
             group: self.group.clone(),
+            image_column: None,
+            votes: self.votes.clone(),
             strict: self.strict,
         }
-    }
-
-    /// Reads the data and passes on what the reader has to say.
-    pub fn read(&self, path: &Path, printer: &Printer) -> Result<Dataset> {
-        read_with(path, &self.for_reading(), printer)
     }
 
     /// Whether nothing is said about the data.
@@ -106,11 +107,47 @@ impl DataOptions {
     }
 }
 
-/// Reads data and passes on what the reader has to say.
+/// What the data are: a table, or pictures with a table beside them.
+#[derive(Args)]
+pub struct DataOptions {
+    #[command(flatten)]
+    pub columns: ColumnOptions,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
+    /// Memory for decoded pictures that are kept from epoch to epoch, such as 500MB; 0 keeps none
+    #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = values::size, help_heading = "Pictures")]
+    pub image_cache: usize,
+}
+
+impl DataOptions {
+    /// What the columns are for, as the library takes it.
+    pub fn for_reading(&self) -> ReadOptions {
+        ReadOptions { image_column: self.pictures.image_column.clone(), ..self.columns.for_reading() }
+    }
+
+    /// Whether the source's own split is wanted.
+    pub fn has_split(&self) -> bool {
+        self.columns.has_split()
+    }
+
+    /// Reads the data and passes on what the reader has to say.
+    pub fn read(&self, path: &Path, printer: &Printer) -> Result<Dataset> {
+        self.read_as(path, &self.for_reading(), printer)
+    }
+
+    /// Reads the data with other roles of its columns than the call names.
+    pub fn read_as(&self, path: &Path, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
+        if self.pictures.are_meant(path) {
+            return pictures::read(path, self, options, printer);
+        }
+        self.pictures.refuse_without_pictures(path)?;
+        read_with(path, options, printer)
+    }
+}
+
+/// Reads a table and passes on what the reader has to say.
 pub fn read_with(path: &Path, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
     let loaded = read(path, options)?;
-    for notice in &loaded.notices {
-        printer.message(format_args!("note: {notice}"));
-    }
+    printer.notes(&loaded.notices);
     Ok(loaded.dataset)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Compute, DataOptions, values};
+use super::{ColumnOptions, Compute, values};
 
 /// `ldlf reproduce`.
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub struct Reproduce {
     #[command(flatten)]
     pub compute: Compute,
     #[command(flatten)]
-    pub options: DataOptions,
+    pub options: ColumnOptions,
 }
 
 pub const REPRODUCE: &str = "\

@@ -18,6 +18,14 @@ pub fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&count| count >= 1).ok_or_else(|| "give a whole number of at least 1".into())
 }
 
+/// A size of memory such as 500MB; 0 is none.
+pub fn size(text: &str) -> Result<usize, String> {
+    if text.trim() == "0" {
+        return Ok(0);
+    }
+    ldlf::memory::size(text).ok_or_else(|| "give a size such as 500MB or 2GB".into())
+}
+
 /// A file format by its name.
 pub fn format(text: &str) -> Result<ldlf::read::Format, String> {
     text.parse::<ldlf::read::Format>().map_err(|e| e.to_string())
@@ -136,6 +144,11 @@ mod tests {
         let axis: Axis = "trees=1,2".parse().unwrap();
         assert_eq!((axis.name.as_str(), axis.values.len()), ("trees", 2));
         assert!(["trees", "trees=", "=1", "trees=1,,2"].iter().all(|text| text.parse::<Axis>().is_err()));
+    }
+
+    #[test]
+    fn a_size_has_a_unit_and_may_be_nothing() {
+        assert!(size("2GB") == Ok(2_000_000_000) && size("0") == Ok(0) && size("much").is_err());
     }
 
     #[test]

@@ -9,12 +9,13 @@ use ldlf::evaluate::{Contender, CrossValidation, Plan, Protocol, cross_validate}
 use ldlf::folds::{self, Fold};
 use ldlf::journal::Journal;
 use ldlf::measures::{self, ORDERED};
-use ldlf::{Dataset, Error, FitContext, Fitted, Learner, Result, Settings, registry, results};
+use ldlf::{Dataset, Error, FitContext, Fitted, Learner, Result, Settings, Threads, registry, results};
 
 use super::Ending;
 use crate::args::{Cv, ProtocolName};
 use crate::contenders::share_out;
 use crate::inputs::{check_input, data_name};
+use crate::pictures::readable;
 use crate::printer::{Printer, Table, counted};
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
 
@@ -31,13 +32,18 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     if let Some(folder) = &args.results {
         check_results_folder(folder, args.force)?;
     }
-    let learners = share_out(&args.learner, args.preset.as_deref(), &args.set)?;
+    let set = args.network.with(&args.set, &args.learner)?;
+    let learners = share_out(&args.learner, args.preset.as_deref(), &set)?;
     let name = data_name(&args.data);
     let contenders = learners
         .iter()
         .map(|learner| contender(learner.build(&name)?, args.time_limit))
         .collect::<Result<Vec<Contender>>>()?;
-    let data = args.options.read(&args.data, printer)?;
+    let mut data = args.options.read(&args.data, printer)?;
+    if let Some(first) = contenders.iter().find(|contender| contender.learner.reads_images()) {
+        let threads = Threads::new(args.compute.threads)?;
+        data = readable(data, &first.learner.settings(), &args.options.pictures, &threads, printer)?;
+    }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;
     let plan = Plan {
@@ -188,6 +194,10 @@ impl Learner for TimeLimited {
 
     fn settings(&self) -> Settings {
         self.learner.settings()
+    }
+
+    fn reads_images(&self) -> bool {
+        self.learner.reads_images()
     }
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {

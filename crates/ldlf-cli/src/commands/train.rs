@@ -11,6 +11,7 @@ use super::Ending;
 use crate::args::Train;
 use crate::contenders::share_out;
 use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, data_name, is_standard};
+use crate::pictures::readable;
 use crate::printer::{Printer, Table, counted, number};
 use crate::progress::{Checkpoints, Run, TrainingWatcher, interrupted, listen_for_ctrl_c};
 
@@ -27,7 +28,8 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         check_apart(path, &[&args.data, &args.out])?;
     }
     let preset = args.preset.as_deref();
-    let contenders = share_out(std::slice::from_ref(&args.learner), preset, &args.set)?;
+    let names = std::slice::from_ref(&args.learner);
+    let contenders = share_out(names, preset, &args.network.with(&args.set, names)?)?;
     let learner = contenders[0].build(&data_name(&args.data))?;
     let run = || Run {
         learner: learner.name().to_string(),
@@ -45,6 +47,10 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let mut data = args.options.read(&args.data, printer)?;
     if args.options.has_split() {
         data = data.select(&folds::split_parts(&data)?.training);
+    }
+    // What cannot learn from pictures says so without decoding them.
+    if learner.reads_images() {
+        data = readable(data, &learner.settings(), &args.options.pictures, &threads, printer)?;
     }
 
     let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {
@@ -163,14 +169,14 @@ fn report(
     printer.text(&table.to_string())
 }
 
-/// `votes, 200 rows, 3 features, 1 label`.
+/// `votes, 200 rows, 3 features, 1 label`, or `faces, 200 pictures, 101 labels`.
 pub fn described(data: &Dataset) -> String {
-    let sizes = [
-        counted(data.rows(), "row"),
-        counted(data.features.cols(), "feature"),
-        counted(data.labels(), "label"),
-    ];
-    format!("{}, {}", data.name, sizes.join(", "))
+    let labels = counted(data.labels(), "label");
+    if data.images.is_some() {
+        return format!("{}, {}, {labels}", data.name, counted(data.rows(), "picture"));
+    }
+    let features = counted(data.features.cols(), "feature");
+    format!("{}, {}, {features}, {labels}", data.name, counted(data.rows(), "row"))
 }
 
 /// Why a fit ended, in words.

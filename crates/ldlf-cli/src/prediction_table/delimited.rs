@@ -65,7 +65,9 @@ impl<W: Write> Delimited<W> {
                 Column::Distribution(names, _) => {
                     names.iter().try_for_each(|name| self.text(name))?;
                 }
-                Column::Numbers(name, _) | Column::Labels(name, ..) => self.text(name)?,
+                Column::Numbers(name, _) | Column::Names(name, _) | Column::Labels(name, ..) => {
+                    self.text(name)?
+                }
             }
         }
         self.writer.write_record(None::<&[u8]>)
@@ -84,6 +86,7 @@ impl<W: Write> Delimited<W> {
                         rows.row(row).iter().try_for_each(|&p| self.number(p))?
                     }
                     Column::Numbers(_, numbers) => self.number(numbers[row])?,
+                    Column::Names(_, names) => self.text(&names[row])?,
                     Column::Labels(_, names, labels) => self.text(&names[labels[row]])?,
                 }
             }
@@ -95,10 +98,11 @@ impl<W: Write> Delimited<W> {
 
 impl Column<'_> {
     /// The number of rows.
-    fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         match self {
             Column::Distribution(_, rows) => rows.rows(),
             Column::Numbers(_, numbers) => numbers.len(),
+            Column::Names(_, names) => names.len(),
             Column::Labels(_, _, labels) => labels.len(),
         }
     }

@@ -4,7 +4,7 @@
 //! temporary file, not in memory.
 
 use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
 use zip::write::SimpleFileOptions;
 
@@ -24,8 +24,7 @@ struct Npz<W: Write + Seek> {
 /// An array on its way.
 struct Spool {
     name: String,
-    /// NumPy's name of the type of the numbers.
-    kind: &'static str,
+    kind: Items,
     /// Numbers a row, for a matrix.
     width: Option<usize>,
     numbers: BufWriter<File>,
@@ -39,12 +38,7 @@ impl<W: Write + Seek + Send> TableWriter for Npz<W> {
         for (spool, column) in self.arrays.iter_mut().zip(columns) {
             spool.push(column)?;
         }
-        self.rows += match columns.first() {
-            Some(Column::Distribution(_, rows)) => rows.rows(),
-            Some(Column::Numbers(_, numbers)) => numbers.len(),
-            Some(Column::Labels(_, _, labels)) => labels.len(),
-            None => 0,
-        };
+        self.rows += columns.first().map_or(0, Column::rows);
         Ok(())
     }
 
@@ -54,22 +48,28 @@ impl<W: Write + Seek + Send> TableWriter for Npz<W> {
             SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
         for spool in self.arrays {
             archive.start_file(format!("{}.npy", spool.name), options)?;
-            archive.write_all(&header(spool.kind, self.rows, spool.width))?;
-            let mut numbers = spool.numbers.into_inner().map_err(|e| e.into_error())?;
-            numbers.seek(SeekFrom::Start(0))?;
-            std::io::copy(&mut numbers, &mut archive)?;
+            spool.finish(self.rows, &mut archive)?;
         }
         archive.finish()?.flush()
     }
 }
 
+/// What an array holds.
+enum Items {
+    /// Numbers, with NumPy's name of their type.
+    Numbers(&'static str),
+    /// Texts, the longest of so many characters; NumPy gives all the same room. They wait as UTF-8, each after its length.
+    Texts(usize),
+}
+
 impl Spool {
     fn new(column: &Column<'_>) -> std::io::Result<Self> {
         let (name, kind, width) = match column {
-            Column::Distribution(names, _) => ("distribution", "<f4", Some(names.len())),
-            Column::Numbers(name, _) => (*name, "<f8", None),
+            Column::Distribution(names, _) => ("distribution", Items::Numbers("<f4"), Some(names.len())),
+            Column::Numbers(name, _) => (*name, Items::Numbers("<f8"), None),
+            Column::Names(name, _) => (*name, Items::Texts(1), None),
             // NumPy's text has a fixed length: the number of the label is plainer.
-            Column::Labels(name, ..) => (*name, "<i8", None),
+            Column::Labels(name, ..) => (*name, Items::Numbers("<i8"), None),
         };
         let numbers = BufWriter::new(tempfile::tempfile()?);
         Ok(Spool { name: name.to_string(), kind, width, numbers })
@@ -82,10 +82,41 @@ impl Spool {
                 rows.as_slice().iter().try_for_each(|p| out.write_all(&p.to_le_bytes()))
             }
             Column::Numbers(_, numbers) => numbers.iter().try_for_each(|v| out.write_all(&v.to_le_bytes())),
+            Column::Names(_, names) => names.iter().try_for_each(|name| {
+                if let Items::Texts(longest) = &mut self.kind {
+                    *longest = name.chars().count().max(*longest);
+                }
+                out.write_all(&(name.len() as u64).to_le_bytes())?;
+                out.write_all(name.as_bytes())
+            }),
             Column::Labels(_, _, labels) => {
                 labels.iter().try_for_each(|&label| out.write_all(&(label as i64).to_le_bytes()))
             }
         }
+    }
+
+    /// Writes the array, of which the number of rows is known now.
+    fn finish(self, rows: usize, out: &mut impl Write) -> std::io::Result<()> {
+        let mut waiting = self.numbers.into_inner().map_err(|e| e.into_error())?;
+        waiting.seek(SeekFrom::Start(0))?;
+        let longest = match self.kind {
+            Items::Numbers(kind) => {
+                out.write_all(&header(kind, rows, self.width))?;
+                return std::io::copy(&mut waiting, out).map(drop);
+            }
+            Items::Texts(longest) => longest,
+        };
+        out.write_all(&header(&format!("<U{longest}"), rows, None))?;
+        let mut waiting = BufReader::new(waiting);
+        for _ in 0..rows {
+            let mut length = [0; 8];
+            waiting.read_exact(&mut length)?;
+            let mut text = String::new();
+            waiting.by_ref().take(u64::from_le_bytes(length)).read_to_string(&mut text)?;
+            let filled = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest);
+            filled.into_iter().try_for_each(|character| out.write_all(&character.to_le_bytes()))?;
+        }
+        Ok(())
     }
 }
 

@@ -34,6 +34,10 @@ fn arrays(columns: &[Column<'_>]) -> (Vec<String>, Vec<ArrayRef>) {
                 names.push(name.to_string());
                 arrays.push(Arc::new(Float64Array::from(numbers.clone())));
             }
+            Column::Names(name, texts) => {
+                names.push(name.to_string());
+                arrays.push(Arc::new(StringArray::from_iter_values(texts.iter())));
+            }
             Column::Labels(name, labels, which) => {
                 names.push(name.to_string());
                 let words: Vec<&str> = which.iter().map(|&label| labels[label].as_str()).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::roles::shown;
-use super::{Loaded, ReadOptions};
+use super::{Loaded, ReadOptions, votes};
 use crate::dataset::SingleLabel;
 use crate::folds::is_tested;
 use crate::targets::{check_label_values, from_single_label, implied_label_values};
@@ -27,6 +27,8 @@ pub(super) struct Parts {
     pub weights: Option<Vec<f64>>,
     pub split: Option<Vec<String>>,
     pub groups: Option<Vec<u32>>,
+    /// What the column of pictures says.
+    pub image_names: Option<Vec<String>>,
 }
 
 impl Parts {
@@ -43,6 +45,7 @@ impl Parts {
             weights: None,
             split: None,
             groups: None,
+            image_names: None,
         }
     }
 
@@ -60,7 +63,10 @@ impl Parts {
     }
 
     /// Joins the parts.
-    pub fn assemble(self, options: &ReadOptions) -> Result<Loaded> {
+    pub fn assemble(mut self, options: &ReadOptions) -> Result<Loaded> {
+        if let Some(votes) = &options.votes {
+            self.targets = Some(votes::read(votes, options.strict, &self.file, self.features.rows())?);
+        }
         let Parts { file, stem, features, singles, .. } = self;
         let rows = features.rows();
         if rows == 0 {
@@ -137,7 +143,8 @@ impl Parts {
         };
 
         let mut dataset = Dataset::new(stem, features, targets)?;
-        dataset.schema.feature_names = self.feature_names;
+        dataset.schema.feature_names = self.feature_names.filter(|_| options.image_column.is_none());
+        dataset.schema.image_column = options.image_column.clone();
         if let Some(names) = label_names {
             dataset.schema.label_names = names;
         } else if let Some(values) = &label_values {
@@ -169,7 +176,7 @@ impl Parts {
             }
             dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
         }
-        Ok(Loaded { dataset, notices })
+        Ok(Loaded { dataset, notices, image_names: self.image_names })
     }
 }
 

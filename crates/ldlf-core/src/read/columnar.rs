@@ -16,7 +16,7 @@ use arrow_schema::DataType;
 use super::assemble::{Groups, Parts, check_part, check_weight};
 use super::derived::{Derived, Origin, fill_gaps, is_gap};
 use super::gather::{RowGatherer, single_precision};
-use super::roles::{Roles, features_of_model};
+use super::roles::{Roles, features_of_model, find};
 use super::{Loaded, Purpose, ReadOptions, RowStream};
 use crate::targets::TargetRows;
 use crate::{Error, Features, Result, Schema};
@@ -219,7 +219,7 @@ impl Batches {
 /// Reads a table with labels.
 pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> Result<Loaded> {
     let roles = Roles::resolve(&table.file, &table.header, options)?;
-    let others = [roles.single, roles.weights, roles.split, roles.group].into_iter().flatten();
+    let others = [roles.single, roles.weights, roles.split, roles.group, roles.image].into_iter().flatten();
     let features = roles.features.iter().map(Origin::column);
     let columns: Vec<usize> =
         features.chain(roles.categories.iter().chain(&roles.labels).copied()).chain(others).collect();
@@ -227,7 +227,7 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
 
     let mut features = RowGatherer::new(roles.features.len());
     let mut targets = TargetRows::new(roles.labels.len(), options.strict);
-    let (mut singles, mut weights, mut split) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut singles, mut weights, mut split, mut images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut groups = Groups::default();
     let header = batches.header.clone();
     let names = |columns: &[usize]| columns.iter().map(|&column| header[column].clone()).collect();
@@ -275,6 +275,9 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
         if let Some(column) = roles.group {
             batches.texts(&batch, column)?.iter().for_each(|text| groups.push(text));
         }
+        if let Some(column) = roles.image {
+            images.extend(batches.texts(&batch, column)?);
+        }
         batches.rows += batch.num_rows();
     }
 
@@ -294,7 +297,20 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
     parts.weights = roles.weights.map(|_| weights);
     parts.split = roles.split.map(|_| split);
     parts.groups = roles.group.map(|_| groups.numbers);
+    parts.image_names = roles.image.map(|_| images);
     parts.assemble(options)
+}
+
+/// Reads one column as text.
+pub(super) fn text_column(table: ColumnTable, column: &str, role: &str) -> Result<Vec<String>> {
+    let column = find(&table.file, &table.header, column, role)?;
+    let mut batches = table.batches(&[column], Purpose::Predicting)?;
+    let mut texts = Vec::new();
+    while let Some(batch) = batches.next()? {
+        texts.extend(batches.texts(&batch, column)?);
+        batches.rows += batch.num_rows();
+    }
+    Ok(texts)
 }
 
 /// Streams the feature columns of a table.

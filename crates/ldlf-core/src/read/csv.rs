@@ -11,7 +11,7 @@ use super::assemble::{Groups, Parts, check_part, check_weight};
 use super::derived::{Derived, Origin, fill_gaps, is_gap};
 use super::gather::{RowGatherer, single_precision};
 use super::lines::LineStarts;
-use super::roles::{Roles, features_of_model};
+use super::roles::{Roles, features_of_model, find};
 use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, read_error};
 use crate::targets::TargetRows;
 use crate::{Error, Features, Result, Schema};
@@ -180,7 +180,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let roles = Roles::resolve(&table.file, &table.header, options)?;
     let mut features = RowGatherer::new(roles.features.len());
     let mut targets = TargetRows::new(roles.labels.len(), options.strict);
-    let (mut singles, mut weights, mut split) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut singles, mut weights, mut split, mut images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut groups = Groups::default();
     let (mut row, mut label_row) = (Vec::new(), Vec::new());
     let header = table.header.clone();
@@ -217,6 +217,9 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         if let Some(column) = roles.group {
             groups.push(table.present(column)?);
         }
+        if let Some(column) = roles.image {
+            images.push(table.present(column)?.to_string());
+        }
     }
     if features.rows() == 0 {
         return Err(Error::data(format!("{}: a header but no rows", table.file)));
@@ -235,7 +238,19 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     parts.weights = roles.weights.map(|_| weights);
     parts.split = roles.split.map(|_| split);
     parts.groups = roles.group.map(|_| groups.numbers);
+    parts.image_names = roles.image.map(|_| images);
     parts.assemble(options)
+}
+
+/// Reads one column as text.
+pub(super) fn text_column(source: Source, column: &str, role: &str) -> Result<Vec<String>> {
+    let mut table = TextTable::open(source, Purpose::Predicting)?;
+    let column = find(&table.file, &table.header, column, role)?;
+    let mut texts = Vec::new();
+    while table.next_row()? {
+        texts.push(table.present(column)?.to_string());
+    }
+    Ok(texts)
 }
 
 /// Streams the feature columns of a table.

@@ -20,7 +20,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::targets::Spread;
@@ -43,6 +43,7 @@ mod numbers;
 mod parquet;
 mod roles;
 pub mod svm;
+mod votes;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +147,11 @@ pub struct ReadOptions {
     pub split_column: Option<String>,
     /// A column or vector of which equal values belong together (one person).
     pub group: Option<String>,
+    /// A column that names the picture of each row: the rows then have no features, and columns without a role are left out.
+    /// Needs a table with named columns.
+    pub image_column: Option<String>,
+    /// A `.npy` array of vote counts or shares, `[rows, labels]`, beside a table with named columns: the labels of its rows.
+    pub votes: Option<PathBuf>,
     /// Refuse rows of labels that need normalising.
     pub strict: bool,
 }
@@ -157,12 +163,15 @@ pub struct Loaded {
     pub dataset: Dataset,
     /// One sentence each, for standard error.
     pub notices: Vec<String>,
+    /// What [`ReadOptions::image_column`] says, for every row; nothing is known yet about the pictures themselves.
+    pub image_names: Option<Vec<String>>,
 }
 
 /// Reads a whole file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     options.spread.as_ref().map_or(Ok(()), Spread::check)?;
     let source = Source::open(path, options.format)?;
+    refuse_beside_unnamed(&source, options)?;
     match source.format {
         Format::Mat => mat::read(source, options),
         Format::Csv | Format::Tsv => csv::read(source, options),
@@ -175,6 +184,19 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => Err(without_columns(&source)),
+    }
+}
+
+/// Reads one column of text of a table, whatever else stands in it; `role` is the option that named it.
+pub fn text_column(path: &Path, format: Option<Format>, column: &str, role: &str) -> Result<Vec<String>> {
+    let source = Source::open(path, format)?;
+    match source.format {
+        Format::Csv | Format::Tsv => csv::text_column(source, column, role),
+        #[cfg(feature = "parquet")]
+        Format::Parquet | Format::Arrow => columnar::text_column(column_table(source)?, column, role),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => Err(without_columns(&source)),
+        Format::Mat | Format::Npz | Format::Svm => Err(needs_names(&source, role)),
     }
 }
 
@@ -329,6 +351,23 @@ fn read_error(file: &str, error: std::io::Error) -> Error {
     } else {
         Error::io(file, error)
     }
+}
+
+/// Refuses what stands beside the rows of a table in formats that bring their labels themselves.
+fn refuse_beside_unnamed(source: &Source, options: &ReadOptions) -> Result<()> {
+    let named = matches!(source.format, Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow);
+    match (&options.image_column, &options.votes) {
+        (Some(_), _) if !named => Err(needs_names(source, "--image-column")),
+        (_, Some(_)) if !named => Err(needs_names(source, "--votes")),
+        _ => Ok(()),
+    }
+}
+
+fn needs_names(source: &Source, role: &str) -> Error {
+    Error::usage(format!(
+        "{}: {role} needs a table with named columns (csv, tsv, parquet, arrow), not {}",
+        source.file, source.format
+    ))
 }
 
 /// Refuses choices of columns by name in a format whose columns have none.

@@ -5,7 +5,7 @@ use std::io::Read;
 use super::gather::check_columns;
 use super::numbers::Storage;
 use super::read_error;
-use crate::{Error, Result};
+use crate::{Error, Matrix, Result};
 
 /// What an array holds.
 #[derive(Clone, Copy)]
@@ -90,6 +90,19 @@ impl ArrayHeader {
             Items::Numbers(storage) => Ok(storage),
             Items::Texts(_) => Err(unread(file, name, &self.descr)),
         }
+    }
+
+    /// The numbers as they lie in the file, as a matrix by rows.
+    pub fn by_rows(&self, file: &str, name: &str, values: Vec<f64>) -> Result<Matrix<f64>> {
+        let (rows, cols) = self.rows_and_columns(file, name)?;
+        if !self.fortran {
+            return Matrix::new(rows, cols, values);
+        }
+        let mut matrix = Matrix::zeros(rows, cols);
+        for (index, value) in values.into_iter().enumerate() {
+            matrix.row_mut(index % rows)[index / rows] = value;
+        }
+        Ok(matrix)
     }
 
     pub fn rows_and_columns(&self, file: &str, name: &str) -> Result<(usize, usize)> {

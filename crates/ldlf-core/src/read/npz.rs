@@ -197,15 +197,7 @@ impl Archive {
     /// A whole matrix by rows.
     fn matrix(&mut self, name: &str) -> Result<Option<Matrix<f64>>> {
         let Some((header, values)) = self.array(name)? else { return Ok(None) };
-        let (rows, cols) = header.rows_and_columns(&self.file, name)?;
-        if !header.fortran {
-            return Matrix::new(rows, cols, values).map(Some);
-        }
-        let mut matrix = Matrix::zeros(rows, cols);
-        for (index, value) in values.into_iter().enumerate() {
-            matrix.row_mut(index % rows)[index / rows] = value;
-        }
-        Ok(Some(matrix))
+        header.by_rows(&self.file, name, values).map(Some)
     }
 
     /// An array with at most one dimension above 1.

@@ -18,6 +18,7 @@ pub(super) struct Roles {
     pub weights: Option<usize>,
     pub split: Option<usize>,
     pub group: Option<usize>,
+    pub image: Option<usize>,
 }
 
 impl Roles {
@@ -41,8 +42,9 @@ impl Roles {
         let weights = one(&options.sample_weights, "--sample-weights")?;
         let split = one(&options.split_column, "--split-column")?;
         let group = one(&options.group, "--group")?;
+        let image = one(&options.image_column, "--image-column")?;
         let labels = table.choose(&options.labels, "--labels", &mut taken)?;
-        if labels.is_empty() && single.is_none() {
+        if labels.is_empty() && single.is_none() && options.votes.is_none() {
             return Err(Error::usage(format!(
                 "{file}: which columns are the labels? Name them with --labels (a pattern such as \"rating_*\" \
                  will do), or one ordered label with --label-column; the columns are {}",
@@ -52,16 +54,30 @@ impl Roles {
         if let [only] = labels[..] {
             return Err(one_label(file, &header[only]));
         }
-        if !labels.is_empty() && single.is_some() && options.spread.is_some() {
-            return Err(Error::usage(
-                "the targets come from --labels, or from --label-column with --sigma; leave one of them out",
-            ));
+        let sources = [
+            (!labels.is_empty(), "--labels"),
+            (options.votes.is_some(), "--votes"),
+            (single.is_some() && options.spread.is_some(), "--label-column with --sigma"),
+        ];
+        let sources: Vec<&str> =
+            sources.into_iter().filter(|(given, _)| *given).map(|(_, source)| source).collect();
+        if let [first, second, ..] = sources[..] {
+            return Err(Error::usage(format!(
+                "the targets come from {first}, or from {second}; leave one of them out"
+            )));
+        }
+        if let (Some(_), [name, ..]) =
+            (image, [&options.features[..], &options.categories].concat().as_slice())
+        {
+            return Err(Error::usage(format!(
+                "{file}: the rows are pictures, which have no feature {name:?}; leave out --features and --categories"
+            )));
         }
         let categories = table.choose(&options.categories, "--categories", &mut taken)?;
         let number = |column| Origin::Number { column, gaps: options.gaps };
         let named = |column: usize| (number(column), header[column].clone());
         let mut chosen: Vec<(Origin, String)> = Vec::new();
-        if options.features.is_empty() {
+        if options.features.is_empty() && image.is_none() {
             chosen.extend((0..header.len()).filter(|&column| taken[column].is_none()).map(named));
         }
         for name in &options.features {
@@ -75,10 +91,10 @@ impl Roles {
         }
         let (mut features, feature_names): (Vec<Origin>, Vec<String>) = chosen.into_iter().unzip();
         allow_gaps(&mut features);
-        if features.is_empty() && categories.is_empty() {
+        if features.is_empty() && categories.is_empty() && image.is_none() {
             return Err(Error::data(format!("{file}: no column is left for the features")));
         }
-        Ok(Roles { features, feature_names, categories, labels, single, weights, split, group })
+        Ok(Roles { features, feature_names, categories, labels, single, weights, split, group, image })
     }
 }
 
@@ -113,6 +129,12 @@ pub(super) fn features_of_model(
         .collect();
     super::check_feature_count(file, origins.len(), features)?;
     Ok(origins)
+}
+
+/// The column of a name, which an option gave.
+pub(super) fn find(file: &str, header: &[String], name: &str, role: &str) -> Result<usize> {
+    check_header(file, header)?;
+    Table { file, header, places: places(header) }.find(name, role)
 }
 
 struct Table<'a> {

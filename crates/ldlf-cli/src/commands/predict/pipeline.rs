@@ -5,9 +5,10 @@ use std::cell::Cell;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
-use ldlf::read::RowStream;
-use ldlf::{Error, Features, Prediction, Result, Threads, TrainedModel};
+use ldlf::{Error, Images, Matrix, Prediction, Result, Threads, TrainedModel};
 
+use super::rows::{Block, Rows};
+use crate::pictures::readable_rows;
 use crate::progress::{Progress, interrupted};
 
 /// Bytes of features in a block; a block must be worth all cores, and several are in memory at once.
@@ -32,6 +33,16 @@ pub struct Pipeline<'a> {
     pub progress: Progress,
     /// Rows that an earlier run has done.
     pub done_before: usize,
+    /// Whether pictures that cannot be read are left out.
+    pub skip_bad: bool,
+    /// How many were.
+    pub left_out: usize,
+}
+
+/// A predicted block, with the names of its rows where they are pictures.
+pub struct Predicted {
+    pub names: Option<Vec<String>>,
+    pub prediction: Prediction,
 }
 
 /// The sizes of the blocks to read: as large as they may be, and cut where a part of the output ends.
@@ -50,19 +61,19 @@ pub struct Predictions {
 }
 
 enum Passed {
-    Block(Prediction),
+    Block(Predicted),
     End,
 }
 
 impl Predictions {
     /// The next block, or `None` after the last one. An error where the others have stopped before the end; what it was is theirs
     /// to say.
-    pub fn next(&self) -> Result<Option<Prediction>> {
+    pub fn next(&self) -> Result<Option<Predicted>> {
         if self.ended.get() {
             return Ok(None);
         }
         match self.receiver.recv() {
-            Ok(Passed::Block(prediction)) => Ok(Some(prediction)),
+            Ok(Passed::Block(predicted)) => Ok(Some(predicted)),
             Ok(Passed::End) => {
                 self.ended.set(true);
                 Ok(None)
@@ -76,17 +87,17 @@ impl Pipeline<'_> {
     /// Reads, predicts and writes all rows; gives their number and what `write` gave.
     pub fn run<T: Send>(
         &mut self,
-        rows: Box<dyn RowStream>,
+        rows: Rows,
         cuts: Cuts,
         write: impl FnOnce(&Predictions) -> Result<T> + Send,
     ) -> Result<(usize, T)> {
-        let total = rows.total_rows();
+        let (total, noun) = (rows.total(), rows.noun());
         std::thread::scope(|scope| {
             let (read, blocks) = sync_channel(WAITING);
             let (predicted, receiver) = sync_channel(WAITING);
             scope.spawn(move || read_blocks(rows, cuts, &read));
             let writer = scope.spawn(move || write(&Predictions { receiver, ended: Cell::new(false) }));
-            let outcome = self.predict_all(blocks, &predicted, total);
+            let outcome = self.predict_all(blocks, &predicted, total, noun);
             drop(predicted);
             self.progress.finish();
             let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -100,9 +111,10 @@ impl Pipeline<'_> {
 
     fn predict_all(
         &mut self,
-        blocks: Receiver<Result<Features>>,
+        blocks: Receiver<Result<Block>>,
         predicted: &SyncSender<Passed>,
         total: Option<usize>,
+        noun: &str,
     ) -> std::result::Result<usize, Stopped> {
         let started = Instant::now();
         let mut count = 0;
@@ -111,10 +123,11 @@ impl Pipeline<'_> {
                 return Err(Stopped::By(Error::Interrupted));
             }
             let block = block.map_err(Stopped::By)?;
-            let prediction = self.model.predict(&block, &self.threads).map_err(Stopped::By)?;
             count += block.rows();
-            predicted.send(Passed::Block(prediction)).map_err(|_| Stopped::ByWriter)?;
-            let rate = || format!("({:.0} rows/s)", count as f64 / started.elapsed().as_secs_f64().max(1e-9));
+            let block = self.predict(&block).map_err(Stopped::By)?;
+            predicted.send(Passed::Block(block)).map_err(|_| Stopped::ByWriter)?;
+            let rate =
+                || format!("({:.0} {noun}s/s)", count as f64 / started.elapsed().as_secs_f64().max(1e-9));
             let done = self.done_before + count;
             match total {
                 Some(total) => self.progress.step(done, 0.0, total, rate),
@@ -123,6 +136,38 @@ impl Pipeline<'_> {
         }
         predicted.send(Passed::End).map_err(|_| Stopped::ByWriter)?;
         Ok(count)
+    }
+
+    fn predict(&mut self, block: &Block) -> Result<Predicted> {
+        let images = match block {
+            Block::Table(features) => {
+                let prediction = self.model.predict(features, &self.threads)?;
+                return Ok(Predicted { names: None, prediction });
+            }
+            Block::Pictures(images) => images,
+        };
+        let named = |images: &Images, prediction| {
+            let names = (0..images.rows()).map(|row| images.name(row).to_string()).collect();
+            Predicted { names: Some(names), prediction }
+        };
+        match self.model.predict_images(images, &self.threads) {
+            Ok(prediction) => Ok(named(images, prediction)),
+            // Only a block with a bad picture in it is looked at twice.
+            Err(Error::Data(reason)) if self.skip_bad => {
+                let good = readable_rows(images, &self.threads);
+                if good.len() == images.rows() {
+                    return Err(Error::Data(reason));
+                }
+                self.left_out += images.rows() - good.len();
+                let images = images.select(&good);
+                let prediction = match good.len() {
+                    0 => Prediction::Distributions(Matrix::zeros(0, self.model.schema.label_names.len())),
+                    _ => self.model.predict_images(&images, &self.threads)?,
+                };
+                Ok(named(&images, prediction))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -134,12 +179,12 @@ enum Stopped {
 }
 
 /// Reads until the end, an error, or until nobody wants more.
-fn read_blocks(mut rows: Box<dyn RowStream>, cuts: Cuts, read: &SyncSender<Result<Features>>) {
+fn read_blocks(mut rows: Rows, cuts: Cuts, read: &SyncSender<Result<Block>>) {
     let mut in_part = 0;
     loop {
         let block = rows.next_block(cuts.block.min(cuts.part - in_part)).transpose();
         let Some(block) = block else { return };
-        let (failed, rows) = (block.is_err(), block.as_ref().map_or(0, Features::rows));
+        let (failed, rows) = (block.is_err(), block.as_ref().map_or(0, Block::rows));
         if read.send(block).is_err() || failed {
             return;
         }

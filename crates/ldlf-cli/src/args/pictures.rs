@@ -1,0 +1,86 @@
+//! Rows that are pictures: the options of the verbs that read a folder or a zip file of them, and of those that train a network.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use ldlf::{Error, Result, registry};
+
+/// What becomes of a row whose picture is not there or cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BadImages {
+    /// It is an error
+    Fail,
+    /// The row is left out, with a note
+    Skip,
+}
+
+/// Which pictures are meant.
+#[derive(Args)]
+#[command(next_help_heading = "Pictures")]
+pub struct PictureOptions {
+    /// The table of the pictures, where DATA is a folder or a zip file of them (JPEG, PNG)
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// The column of the table that names the picture of each row, as a path within the folder or zip file
+    #[arg(long, value_name = "COLUMN")]
+    pub image_column: Option<String>,
+    /// What becomes of rows whose picture is missing or cannot be read
+    #[arg(long, value_enum, default_value = "fail", value_name = "WHAT")]
+    pub bad_images: BadImages,
+}
+
+impl PictureOptions {
+    /// Whether the data are pictures: a folder or a zip file, or anything beside a table of them.
+    pub fn are_meant(&self, data: &Path) -> bool {
+        let zip = data.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+        self.table.is_some() || zip || data.is_dir()
+    }
+
+    /// Refuses options of pictures where the data are none.
+    pub fn refuse_without_pictures(&self, data: &Path) -> Result<()> {
+        match &self.image_column {
+            Some(_) if !self.are_meant(data) => Err(Error::usage(format!(
+                "--image-column is for pictures; give their folder or zip file in place of {0}, and --table {0}",
+                data.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Short forms of two parameters of the learners on a network.
+#[derive(Args)]
+#[command(next_help_heading = "Networks")]
+pub struct NetworkOptions {
+    /// The network below the forest (dldlf, dldl, dndf-ldl): short for --set backbone=NAME
+    #[arg(long, value_name = "NAME")]
+    backbone: Option<String>,
+    /// A file of weights to start from (.safetensors, .pth): short for --set weights=FILE
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+}
+
+impl NetworkOptions {
+    /// The settings of a call: the short forms, for the learners that have such a parameter, and then what `--set` says.
+    pub fn with(&self, set: &[String], learners: &[String]) -> Result<Vec<String>> {
+        let weights = self.weights.as_ref().map(|path| path.display().to_string());
+        let mut pairs = Vec::new();
+        for (name, value) in [("backbone", &self.backbone), ("weights", &weights)] {
+            let Some(value) = value else { continue };
+            let mut owners = Vec::new();
+            for learner in learners {
+                let entry = registry::find(learner)?;
+                owners.extend((entry.parameters)().iter().any(|known| known.name == name).then_some(learner));
+            }
+            if owners.is_empty() {
+                return Err(Error::usage(format!(
+                    "--{name} is for learners on a network (dldlf, dldl, dndf-ldl), not for {}",
+                    learners.join(", ")
+                )));
+            }
+            pairs.extend(owners.into_iter().map(|learner| format!("{learner}.{name}={value}")));
+        }
+        pairs.extend_from_slice(set);
+        Ok(pairs)
+    }
+}

@@ -1,0 +1,317 @@
+//! Batches of prepared pictures, made while the network is busy with the ones before.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use ldlf_core::{Error, Images, Result, Seed, memory};
+
+use super::{Augmentation, Preparation, prepare};
+
+/// Prepared pictures of some rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The rows.
+    pub rows: Vec<usize>,
+    /// `[rows, channels, side, side]`.
+    pub pixels: Vec<f32>,
+}
+
+/// Batches in the order that was asked for; see [`batches_ahead`]. To drop it ends its threads, whatever they are at.
+#[derive(Debug)]
+pub struct BatchesAhead {
+    shared: Arc<Shared>,
+    next: usize,
+    workers: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    images: Images,
+    order: Vec<Vec<usize>>,
+    /// How often the row of the same place in `order` came before.
+    visits: Vec<Vec<u64>>,
+    preparation: Preparation,
+    augmentation: Option<(Augmentation, Seed)>,
+    /// How many batches may be under way or waiting.
+    most: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The batch that the next free thread takes.
+    next: usize,
+    /// The batches that the consumer took.
+    taken: usize,
+    ready: BTreeMap<usize, Result<Batch>>,
+    stopped: bool,
+}
+
+/// Decodes, cuts and scales the pictures of every batch of `order` (row numbers of `images`) on `threads` threads of its own,
+/// ahead of whoever iterates. At most one batch more than there are threads is under way or waits, and batches come in order.
+/// One or two threads suffice: they share the cores with the network, which has a pool of its own, and a step of the network
+/// takes longer than the decoding of its pictures.
+///
+/// With an augmentation, the look of a row follows from the seed, the row and how often the row stood in `order` before; give every
+/// epoch its own seed. Without one, every row is prepared as for a prediction.
+///
+/// A picture that cannot be read makes its batch an error.
+pub fn batches_ahead(
+    images: &Images,
+    order: &[Vec<usize>],
+    preparation: &Preparation,
+    augmentation: Option<(&Augmentation, Seed)>,
+    threads: usize,
+) -> Result<BatchesAhead> {
+    preparation.check()?;
+    augmentation.map_or(Ok(()), |(augmentation, _)| augmentation.check())?;
+    let rows = images.rows();
+    if let Some(row) = order.iter().flatten().find(|row| **row >= rows) {
+        return Err(Error::usage(format!("row {row} is asked for, but there are {rows} rows")));
+    }
+    let threads = threads.clamp(1, order.len().max(1));
+    let most = threads + 1;
+    let largest = order.iter().map(Vec::len).max().unwrap_or(0);
+    let sizes = [("batches", most), ("pictures", largest), ("numbers", preparation.len())];
+    memory::check("the pictures of the batches", &sizes, size_of::<f32>())?;
+    let shared = Arc::new(Shared {
+        images: images.clone(),
+        visits: visits(order),
+        order: order.to_vec(),
+        preparation: preparation.clone(),
+        augmentation: augmentation.map(|(augmentation, seed)| (augmentation.clone(), seed)),
+        most,
+        state: Mutex::default(),
+        changed: Condvar::new(),
+    });
+    let mut ahead = BatchesAhead { shared, next: 0, workers: Vec::new() };
+    for number in 0..threads {
+        let shared = Arc::clone(&ahead.shared);
+        let thread = std::thread::Builder::new().name(format!("pictures-{number}"));
+        let worker = thread.spawn(move || shared.work()).map_err(|e| {
+            Error::usage(format!("cannot start a thread that reads pictures: {e}; ask for fewer threads"))
+        })?;
+        ahead.workers.push(worker);
+    }
+    Ok(ahead)
+}
+
+fn visits(order: &[Vec<usize>]) -> Vec<Vec<u64>> {
+    let mut seen: HashMap<usize, u64> = HashMap::new();
+    let mut visit = |row: &usize| {
+        let count = seen.entry(*row).or_insert(0);
+        *count += 1;
+        *count - 1
+    };
+    order.iter().map(|rows| rows.iter().map(&mut visit).collect()).collect()
+}
+
+impl Shared {
+    /// Nobody panics while holding the lock, but a poisoned one would still tell the truth.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Batch after batch, until there are no more or nobody wants them.
+    fn work(&self) {
+        loop {
+            let mut state = self.state();
+            while !state.stopped && state.next < self.order.len() && state.next >= state.taken + self.most {
+                state = self.wait(state);
+            }
+            if state.stopped || state.next >= self.order.len() {
+                return;
+            }
+            let number = state.next;
+            state.next += 1;
+            drop(state);
+            // A consumer that waits for a batch which never comes would wait for ever.
+            let batch = catch_unwind(AssertUnwindSafe(|| self.batch(number)))
+                .unwrap_or_else(|_| Err(Error::training("the preparation of a picture gave up")));
+            self.state().ready.insert(number, batch);
+            self.changed.notify_all();
+        }
+    }
+
+    fn batch(&self, number: usize) -> Result<Batch> {
+        let rows = &self.order[number];
+        let mut pixels = vec![0.0; rows.len() * self.preparation.len()];
+        let places = pixels.chunks_exact_mut(self.preparation.len());
+        for ((&row, &visit), out) in rows.iter().zip(&self.visits[number]).zip(places) {
+            if self.state().stopped {
+                break;
+            }
+            let picture = self.images.resized(row, self.preparation.side)?;
+            match &self.augmentation {
+                Some((augmentation, seed)) => {
+                    let seed = seed.numbered(row as u64).numbered(visit);
+                    augmentation.prepare(&picture, &self.preparation, seed, out);
+                }
+                None => prepare(&picture, &self.preparation, out),
+            }
+        }
+        Ok(Batch { rows: rows.clone(), pixels })
+    }
+}
+
+impl Iterator for BatchesAhead {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Result<Batch>> {
+        if self.next == self.shared.order.len() {
+            return None;
+        }
+        let mut state = self.shared.state();
+        let batch = loop {
+            match state.ready.remove(&self.next) {
+                Some(batch) => break batch,
+                None => state = self.shared.wait(state),
+            }
+        };
+        state.taken += 1;
+        drop(state);
+        self.next += 1;
+        self.shared.changed.notify_all();
+        Some(batch)
+    }
+}
+
+impl Drop for BatchesAhead {
+    fn drop(&mut self) {
+        self.shared.state().stopped = true;
+        self.shared.changed.notify_all();
+        for worker in self.workers.drain(..) {
+            // A thread that ended in a panic has said so already.
+            let _ = worker.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use ldlf_core::images::{Picture, Pictures};
+
+    use super::*;
+
+    /// Pictures of one colour, their number; one may be bad.
+    #[derive(Debug)]
+    struct Colours {
+        bad: Option<usize>,
+        decoded: AtomicUsize,
+    }
+
+    impl Pictures for Colours {
+        fn len(&self) -> usize {
+            100
+        }
+
+        fn name(&self, _: usize) -> &str {
+            "colour"
+        }
+
+        fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>> {
+            self.decoded.fetch_add(1, Ordering::Relaxed);
+            if self.bad == Some(picture) {
+                return Err(Error::data("a bad picture"));
+            }
+            let pixel = |at: usize| [picture as u8, (at % 7) as u8, 0];
+            Ok(Arc::new(Picture {
+                width: side,
+                height: side,
+                rgb: (0..side * side).flat_map(pixel).collect(),
+            }))
+        }
+    }
+
+    fn colours(bad: Option<usize>) -> (Arc<Colours>, Images) {
+        let source = Arc::new(Colours { bad, decoded: AtomicUsize::new(0) });
+        (Arc::clone(&source), Images::all(source))
+    }
+
+    fn preparation() -> Preparation {
+        Preparation { side: 4, channels: 3, mean: vec![0.0; 3], deviation: vec![1.0; 3] }
+    }
+
+    fn order() -> Vec<Vec<usize>> {
+        (0..100).rev().collect::<Vec<_>>().chunks(7).map(<[usize]>::to_vec).collect()
+    }
+
+    #[test]
+    fn batches_come_in_the_order_that_was_asked_for() {
+        let (_, images) = colours(None);
+        let batches: Vec<Batch> =
+            batches_ahead(&images, &order(), &preparation(), None, 3).unwrap().map(Result::unwrap).collect();
+        assert_eq!(batches.iter().map(|batch| batch.rows.clone()).collect::<Vec<_>>(), order());
+        for batch in &batches {
+            let first: Vec<usize> =
+                batch.pixels.chunks(48).map(|pixels| (pixels[0] * 255.0).round() as usize).collect();
+            assert_eq!(first, batch.rows);
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_nothing() {
+        let (_, images) = colours(None);
+        let augmentation = Augmentation { flip: true, crop: 0.3, jitter: 0.2 };
+        let epoch = |threads| {
+            let look = Some((&augmentation, Seed::new(1)));
+            let ahead = batches_ahead(&images, &order(), &preparation(), look, threads).unwrap();
+            ahead.map(Result::unwrap).collect::<Vec<Batch>>()
+        };
+        assert_eq!(epoch(1), epoch(4));
+    }
+
+    #[test]
+    fn a_second_visit_is_another_look_and_where_an_epoch_is_cut_does_not_matter() {
+        let (_, images) = colours(None);
+        let augmentation = Augmentation { flip: false, crop: 0.3, jitter: 0.5 };
+        let pixels = |order: &[Vec<usize>]| {
+            let look = Some((&augmentation, Seed::new(1)));
+            let ahead = batches_ahead(&images, order, &preparation(), look, 2).unwrap();
+            ahead.flat_map(|batch| batch.unwrap().pixels).collect::<Vec<f32>>()
+        };
+        let twice = pixels(&[vec![50], vec![50]]);
+        assert_ne!(twice[..48], twice[48..]);
+        assert_eq!(pixels(&[vec![3, 50]])[48..], pixels(&[vec![50]])[..]);
+    }
+
+    #[test]
+    fn a_bad_picture_is_an_error_of_its_batch() {
+        let (_, images) = colours(Some(80));
+        let outcomes: Vec<bool> = batches_ahead(&images, &order(), &preparation(), None, 2)
+            .unwrap()
+            .map(|batch| batch.is_ok())
+            .collect();
+        let expected: Vec<bool> = order().iter().map(|rows| !rows.contains(&80)).collect();
+        assert_eq!(outcomes, expected);
+    }
+
+    #[test]
+    fn no_more_is_decoded_than_the_bound_allows_and_an_early_end_ends_the_threads() {
+        let (source, images) = colours(None);
+        let mut ahead = batches_ahead(&images, &order(), &preparation(), None, 2).unwrap();
+        ahead.next().unwrap().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let decoded = source.decoded.load(Ordering::Relaxed);
+        assert!(decoded <= 4 * 7, "one taken and three ahead: {decoded}");
+        drop(ahead);
+        assert_eq!(Arc::strong_count(&source), 2, "only the test and its images hold the pictures");
+    }
+
+    #[test]
+    fn a_row_that_is_not_there_and_an_empty_order_are_met_with_a_sentence_and_with_nothing() {
+        let (_, images) = colours(None);
+        let refused = batches_ahead(&images, &[vec![100]], &preparation(), None, 1).unwrap_err().to_string();
+        assert_eq!(refused, "row 100 is asked for, but there are 100 rows");
+        assert!(batches_ahead(&images, &[], &preparation(), None, 1).unwrap().next().is_none());
+    }
+}

@@ -1,0 +1,271 @@
+//! Pictures seen a little differently in every epoch.
+
+use ldlf_core::images::Picture;
+use ldlf_core::random::Generator;
+use ldlf_core::{Error, Result, Seed};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::preparation::{LUMA, Preparation};
+
+/// What may change from one look at a picture to the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Augmentation {
+    /// Left and right change places every other time.
+    pub flip: bool,
+    /// The square that is cut out has a side between `1 - crop` and `1 + crop` times that of a prediction and moves by at most
+    /// `crop` times its side from the middle; beyond the edge a picture is continued by its mirror image. From 0 to 0.5.
+    pub crop: f64,
+    /// Brightness, contrast and saturation, in this order, are each multiplied by a factor between `1 - jitter` and
+    /// `1 + jitter`. From 0 to 1.
+    pub jitter: f64,
+}
+
+impl Augmentation {
+    /// Nothing changes.
+    pub fn none() -> Self {
+        Augmentation { flip: false, crop: 0.0, jitter: 0.0 }
+    }
+
+    /// Whether a look is as good as another.
+    pub fn is_none(&self) -> bool {
+        !self.flip && self.crop == 0.0 && self.jitter == 0.0
+    }
+
+    /// Refuses shares out of range.
+    pub fn check(&self) -> Result<()> {
+        for (name, value, most) in [("crop", self.crop, 0.5), ("jitter", self.jitter, 1.0)] {
+            if !(0.0..=most).contains(&value) {
+                return Err(Error::usage(format!("{name} must be from 0 to {most}, got {value}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares a picture for training, into `out`, `[channels, side, side]`. The same seed gives the same look.
+    ///
+    /// # Panics
+    /// When `out` has another length, or the picture no pixels.
+    pub fn prepare(&self, picture: &Picture, preparation: &Preparation, seed: Seed, out: &mut [f32]) {
+        assert_eq!(out.len(), preparation.len(), "room for one picture");
+        let mut generator = seed.generator();
+        // Everything is drawn whether it is used or not: to switch one change off leaves the others as they were.
+        let window = self.draw_window(picture, preparation.side, &mut generator);
+        let factors = [(); 3].map(|()| 1.0 + self.jitter * draw(&mut generator)).map(|factor| factor as f32);
+        let mut rgb = window.pixels(picture, preparation.side);
+        if self.jitter > 0.0 {
+            jitter(&mut rgb, factors);
+        }
+        preparation.scale(&rgb, out);
+    }
+
+    fn draw_window(&self, picture: &Picture, side: usize, generator: &mut Generator) -> Window {
+        let middle = Window::in_the_middle(picture, side);
+        let flip = generator.random::<bool>() && self.flip;
+        let step = 1.0 + self.crop * draw(generator);
+        let (right, down) = (draw(generator), draw(generator));
+        let (side, margin) = (side as f64, self.crop * side as f64);
+        let start = |length: usize, shift: f64| (length as f64 - step * side) / 2.0 + margin * shift;
+        if self.crop == 0.0 {
+            return Window { flip, ..middle };
+        }
+        Window { left: start(picture.width, right), top: start(picture.height, down), step, flip }
+    }
+}
+
+/// Evenly from -1 to 1.
+fn draw(generator: &mut Generator) -> f64 {
+    2.0 * generator.random::<f64>() - 1.0
+}
+
+/// A square of a picture: where it starts, and how far one pixel of the result is from the next.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    left: f64,
+    top: f64,
+    step: f64,
+    flip: bool,
+}
+
+impl Window {
+    /// What a prediction sees.
+    pub(super) fn in_the_middle(picture: &Picture, side: usize) -> Self {
+        let start = |length: usize| ((length as f64 - side as f64) / 2.0).floor();
+        Window { left: start(picture.width), top: start(picture.height), step: 1.0, flip: false }
+    }
+
+    /// The window's pixels in 0..1, `[3, side, side]`, between pixels by bilinear interpolation.
+    pub(super) fn pixels(&self, picture: &Picture, side: usize) -> Vec<f32> {
+        let columns: Vec<Tap> = (0..side)
+            .map(|x| Tap::at(self.left, self.step, if self.flip { side - 1 - x } else { x }, picture.width))
+            .collect();
+        let area = side * side;
+        let mut out = vec![0.0; 3 * area];
+        for y in 0..side {
+            let line = Tap::at(self.top, self.step, y, picture.height);
+            let upper = &picture.rgb[3 * line.first * picture.width..][..3 * picture.width];
+            let lower = &picture.rgb[3 * line.second * picture.width..][..3 * picture.width];
+            for (x, column) in columns.iter().enumerate() {
+                for channel in 0..3 {
+                    let across = |from: &[u8]| {
+                        let at = |x: usize| f32::from(from[3 * x + channel]);
+                        at(column.first) * (1.0 - column.share) + at(column.second) * column.share
+                    };
+                    let value = across(upper) * (1.0 - line.share) + across(lower) * line.share;
+                    out[channel * area + y * side + x] = value / 255.0;
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Two neighbours and the share of the second in what lies between them.
+struct Tap {
+    first: usize,
+    second: usize,
+    share: f32,
+}
+
+impl Tap {
+    fn at(start: f64, step: f64, pixel: usize, length: usize) -> Self {
+        // Pixels are squares: their middles are half a pixel in.
+        let place = start + (pixel as f64 + 0.5) * step - 0.5;
+        let below = place.floor();
+        let mirrored = |place: i64| {
+            let period = 2 * (length as i64 - 1);
+            let within = if period == 0 { 0 } else { place.rem_euclid(period) };
+            within.min(period - within) as usize
+        };
+        Tap {
+            first: mirrored(below as i64),
+            second: mirrored(below as i64 + 1),
+            share: (place - below) as f32,
+        }
+    }
+}
+
+/// Multiplies brightness, then contrast (around the mean grey), then saturation (around each pixel's grey); what leaves 0..1 is cut.
+fn jitter(rgb: &mut [f32], [brightness, contrast, saturation]: [f32; 3]) {
+    let area = rgb.len() / 3;
+    let grey = |rgb: &[f32], place: usize| (0..3).map(|c| LUMA[c] * rgb[c * area + place]).sum::<f32>();
+    rgb.iter_mut().for_each(|v| *v = (*v * brightness).clamp(0.0, 1.0));
+    let mean = (0..area).map(|place| f64::from(grey(rgb, place))).sum::<f64>() / area as f64;
+    rgb.iter_mut().for_each(|v| *v = (mean as f32 + (*v - mean as f32) * contrast).clamp(0.0, 1.0));
+    for place in 0..area {
+        let grey = grey(rgb, place);
+        for channel in 0..3 {
+            let v = &mut rgb[channel * area + place];
+            *v = (grey + (*v - grey) * saturation).clamp(0.0, 1.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::prepare;
+    use super::*;
+
+    fn plain(side: usize) -> Preparation {
+        Preparation { side, channels: 3, mean: vec![0.0; 3], deviation: vec![1.0; 3] }
+    }
+
+    fn slope(width: usize, height: usize) -> Picture {
+        let pixel = |at: usize| [(10 * (at % width)) as u8, (10 * (at / width)) as u8, 40];
+        Picture { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
+    }
+
+    fn look(augmentation: &Augmentation, picture: &Picture, seed: u64) -> Vec<f32> {
+        let preparation = plain(8);
+        let mut out = vec![0.0; preparation.len()];
+        augmentation.prepare(picture, &preparation, Seed::new(seed), &mut out);
+        out
+    }
+
+    fn prediction(picture: &Picture) -> Vec<f32> {
+        let mut out = vec![0.0; plain(8).len()];
+        prepare(picture, &plain(8), &mut out);
+        out
+    }
+
+    #[test]
+    fn without_changes_training_sees_what_a_prediction_sees() {
+        for picture in [slope(8, 8), slope(11, 8), slope(8, 13)] {
+            let seen = look(&Augmentation::none(), &picture, 3);
+            assert!(seen.iter().zip(prediction(&picture)).all(|(a, b)| (a - b).abs() < 1e-6));
+        }
+    }
+
+    #[test]
+    fn a_flip_changes_left_and_right_about_every_other_time() {
+        let picture = slope(8, 8);
+        let straight = prediction(&picture);
+        let mirrored: Vec<f32> = straight.chunks(8).flat_map(|line| line.iter().rev().copied()).collect();
+        let flip = Augmentation { flip: true, ..Augmentation::none() };
+        let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+        let looks: Vec<Vec<f32>> = (0..200).map(|seed| look(&flip, &picture, seed)).collect();
+        let flipped = looks.iter().filter(|seen| close(seen, &mirrored)).count();
+        assert!(looks.iter().all(|seen| close(seen, &mirrored) || close(seen, &straight)));
+        assert!((70..130).contains(&flipped), "{flipped}");
+    }
+
+    #[test]
+    fn a_crop_moves_the_window_and_stays_within_its_margin() {
+        let crop = Augmentation { crop: 0.25, ..Augmentation::none() };
+        // On a slope the value tells the place: red is ten times the column.
+        let picture = slope(24, 24);
+        let middles: Vec<f32> = (0..200)
+            .map(|seed| {
+                let seen = look(&crop, &picture, seed);
+                (seen[3 * 8 + 3] + seen[3 * 8 + 4]) / 2.0 * 25.5 - 11.5
+            })
+            .collect();
+        let (low, high) = middles.iter().fold((0.0f32, 0.0f32), |(l, h), &m| (l.min(m), h.max(m)));
+        assert!(low < -1.5 && high > 1.5, "it moves: {low} to {high}");
+        assert!(low > -2.01 && high < 2.01, "by a quarter of eight at most: {low} to {high}");
+    }
+
+    #[test]
+    fn jitter_keeps_colours_within_their_bounds_and_changes_them() {
+        let strong = Augmentation { jitter: 1.0, ..Augmentation::none() };
+        let picture = slope(8, 8);
+        let looks: Vec<Vec<f32>> = (0..50).map(|seed| look(&strong, &picture, seed)).collect();
+        assert!(looks.iter().flatten().all(|v| (0.0..=1.0).contains(v)));
+        assert_ne!(looks[0], looks[1]);
+    }
+
+    #[test]
+    fn jitter_does_what_its_three_factors_say() {
+        let mut brighter = vec![0.2, 0.4, 0.6];
+        jitter(&mut brighter, [1.5, 1.0, 1.0]);
+        assert!((brighter[0] - 0.3).abs() < 1e-6 && (brighter[2] - 0.9).abs() < 1e-6, "{brighter:?}");
+        let mut grey = vec![0.2, 0.4, 0.6];
+        jitter(&mut grey, [1.0, 1.0, 0.0]);
+        let expected = 0.299 * 0.2 + 0.587 * 0.4 + 0.114 * 0.6;
+        assert!(grey.iter().all(|v| (v - expected).abs() < 1e-6), "{grey:?}");
+        let mut flat = vec![0.2, 0.8, 0.2, 0.8, 0.2, 0.8];
+        jitter(&mut flat, [1.0, 0.0, 1.0]);
+        assert!(flat.iter().all(|v| (v - 0.5).abs() < 1e-6), "{flat:?}");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_look_and_another_seed_another() {
+        let all = Augmentation { flip: true, crop: 0.2, jitter: 0.3 };
+        let picture = slope(9, 12);
+        assert_eq!(look(&all, &picture, 5), look(&all, &picture, 5));
+        assert_ne!(look(&all, &picture, 5), look(&all, &picture, 6));
+    }
+
+    #[test]
+    fn a_share_out_of_range_is_refused() {
+        let refused = |augmentation: Augmentation| augmentation.check().unwrap_err().to_string();
+        assert_eq!(
+            refused(Augmentation { crop: 0.7, ..Augmentation::none() }),
+            "crop must be from 0 to 0.5, got 0.7"
+        );
+        assert_eq!(
+            refused(Augmentation { jitter: f64::NAN, ..Augmentation::none() }),
+            "jitter must be from 0 to 1, got NaN"
+        );
+    }
+}

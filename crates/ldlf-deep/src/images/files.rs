@@ -1,0 +1,187 @@
+//! Pictures of a folder or a zip file, decoded when they are asked for and kept in bounded memory.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ldlf_core::images::{Images, Picture, Pictures};
+use ldlf_core::{Error, Result, Threads, input};
+
+use super::archive::Archive;
+use super::decode::decode;
+use super::folder;
+use super::kept::Kept;
+
+/// The pictures of a folder or a zip file, by their names in rising order.
+#[derive(Debug)]
+pub struct ImageFiles {
+    /// What messages call the folder or archive.
+    file: String,
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+    store: Store,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+enum Store {
+    Folder(Vec<PathBuf>),
+    Archive(Archive),
+}
+
+/// Opens a folder, with the folders in it, or a zip file; at most `cache_bytes` of resized pictures are kept in memory, so
+/// that a second look does not decode them again.
+///
+/// A picture is called by its path from there (`train/0001.jpg`), and is JPEG or PNG by its extension, or by its content where it has
+/// none. Hidden files are passed over. Nothing is decoded yet.
+///
+/// ```no_run
+/// use ldlf_core::images::Images;
+/// let files = ldlf_deep::images::open("faces.zip".as_ref(), 1 << 30)?;
+/// let images = Images::all(files);
+/// let first = images.resized(0, 64)?;
+/// assert_eq!(first.width.min(first.height), 64);
+/// # Ok::<(), ldlf_core::Error>(())
+/// ```
+pub fn open(path: &Path, cache_bytes: usize) -> Result<Arc<ImageFiles>> {
+    let file = path.display().to_string();
+    let found = match path.metadata() {
+        Ok(found) => found,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::data(format!("{file}: no such folder or zip file")));
+        }
+        Err(e) => return Err(Error::io(path, e)),
+    };
+    let (names, store) = if found.is_dir() {
+        let (names, paths) = folder::list(path)?.into_iter().unzip();
+        (names, Store::Folder(paths))
+    } else {
+        let (names, archive) = Archive::open(path)?;
+        (names, Store::Archive(archive))
+    };
+    if names.is_empty() {
+        return Err(Error::data(format!("{file}: there are no pictures (JPEG or PNG) in it")));
+    }
+    let count = u32::try_from(names.len())
+        .map_err(|_| Error::data(format!("{file}: more pictures than can be counted; cut it in parts")))?;
+    let numbers = names.iter().cloned().zip(0..count).collect();
+    let kept = Kept::new(names.len(), cache_bytes);
+    Ok(Arc::new(ImageFiles { file, names, numbers, store, kept }))
+}
+
+impl ImageFiles {
+    /// The number of the picture of this name.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name.strip_prefix("./").unwrap_or(name)).copied()
+    }
+
+    /// What messages call the folder or archive.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    fn decoded(&self, picture: usize, side: usize) -> std::result::Result<Picture, String> {
+        let bytes = match &self.store {
+            Store::Folder(paths) => input::read_file(&paths[picture]).map_err(|e| match e {
+                Error::Io { source, .. } => source.to_string(),
+                other => other.to_string(),
+            }),
+            Store::Archive(archive) => archive.bytes(picture),
+        }?;
+        decode(&bytes, side)
+    }
+}
+
+impl Pictures for ImageFiles {
+    fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    fn name(&self, picture: usize) -> &str {
+        &self.names[picture]
+    }
+
+    fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>> {
+        if side == 0 {
+            return Err(Error::usage("side must be at least 1, got 0"));
+        }
+        if let Some(kept) = self.kept.get(picture, side) {
+            return Ok(kept);
+        }
+        let decoded = self.decoded(picture, side).map_err(|reason| {
+            Error::data(format!(
+                "{}: the picture {:?} cannot be read ({reason}); replace it or leave it out",
+                self.file, self.names[picture]
+            ))
+        })?;
+        let decoded = Arc::new(decoded);
+        self.kept.put(picture, &decoded);
+        Ok(decoded)
+    }
+}
+
+/// Decodes every row's picture once, in parallel, and gives the rows whose picture cannot be read, each with the reason: so that a
+/// bad picture is named before hours of training and not in the midst of them. What there is room for is kept for the first epoch.
+pub fn unreadable(images: &Images, side: usize, threads: &Threads) -> Vec<(usize, Error)> {
+    let tried =
+        threads.map(0..images.rows(), |row| images.resized(row, side).err().map(|error| (row, error)));
+    tried.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{Rgb, RgbImage};
+
+    use super::*;
+
+    fn folder_of(pictures: &[(&str, [u8; 3])]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, colour) in pictures {
+            RgbImage::from_pixel(12, 10, Rgb(*colour)).save(folder.path().join(name)).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn pictures_are_found_by_name_and_decoded_in_the_size_that_is_asked_for() {
+        let folder = folder_of(&[("b.png", [9, 8, 7]), ("a.png", [1, 2, 3])]);
+        let files = open(folder.path(), 0).unwrap();
+        assert_eq!(
+            (files.len(), files.name(0), files.find("b.png"), files.find("./b.png")),
+            (2, "a.png", Some(1), Some(1))
+        );
+        assert_eq!(files.find("c.png"), None);
+        let picture = files.resized(1, 5).unwrap();
+        assert_eq!((picture.width, picture.height, &picture.rgb[..3]), (6, 5, &[9, 8, 7][..]));
+    }
+
+    #[test]
+    fn a_picture_is_decoded_once_where_there_is_room_to_keep_it() {
+        let folder = folder_of(&[("a.png", [1, 2, 3])]);
+        let files = open(folder.path(), 1 << 20).unwrap();
+        let first = files.resized(0, 5).unwrap();
+        std::fs::remove_file(folder.path().join("a.png")).unwrap();
+        assert!(Arc::ptr_eq(&first, &files.resized(0, 5).unwrap()));
+        assert!(files.resized(0, 6).is_err(), "another size needs the file");
+    }
+
+    #[test]
+    fn unreadable_pictures_are_named_with_their_rows() {
+        let folder = folder_of(&[("a.png", [1, 2, 3]), ("c.png", [4, 5, 6])]);
+        std::fs::write(folder.path().join("b.jpg"), "words").unwrap();
+        let files = open(folder.path(), 0).unwrap();
+        let bad = unreadable(&Images::all(files), 4, &Threads::new(2).unwrap());
+        let [(1, error)] = &bad[..] else { panic!("{bad:?}") };
+        let sentence =
+            "the picture \"b.jpg\" cannot be read (it is neither JPEG nor PNG); replace it or leave it out";
+        assert!(error.to_string().ends_with(sentence), "{error}");
+    }
+
+    #[test]
+    fn an_empty_folder_and_one_that_is_not_there_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| open(path, 0).unwrap_err().to_string();
+        assert!(refused(folder.path()).ends_with("there are no pictures (JPEG or PNG) in it"));
+        assert!(refused(&folder.path().join("lost")).ends_with("lost: no such folder or zip file"));
+    }
+}

@@ -1,0 +1,180 @@
+//! What a network is shown of a picture.
+
+use ldlf_core::images::Picture;
+use ldlf_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The weights of red, green and blue in a grey value (ITU-R BT.601, as Pillow converts).
+pub(super) const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
+
+/// How the pixels of a picture become the input of a network: a square of `side` pixels from its middle, with every channel
+/// `c` in 0..1 scaled to `(c - mean) / deviation`. Stored in the model, so that predictions see what training saw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Preparation {
+    /// Pixels of a side of the square.
+    pub side: usize,
+    /// 3 for colours, 1 for grey.
+    pub channels: usize,
+    /// What is subtracted from each channel.
+    pub mean: Vec<f32>,
+    /// What each channel is divided by.
+    pub deviation: Vec<f32>,
+}
+
+impl Preparation {
+    /// Refuses sizes that no network reads and scales that no number survives.
+    pub fn check(&self) -> Result<()> {
+        if self.side == 0 {
+            return Err(Error::usage("side must be at least 1, got 0"));
+        }
+        if self.channels != 1 && self.channels != 3 {
+            return Err(Error::usage(format!(
+                "channels must be 1 (grey) or 3 (colours), got {}",
+                self.channels
+            )));
+        }
+        if self.mean.len() != self.channels || self.deviation.len() != self.channels {
+            return Err(Error::usage(format!(
+                "mean and deviation must have a number for each of {} channels, got {} and {}",
+                self.channels,
+                self.mean.len(),
+                self.deviation.len()
+            )));
+        }
+        let sound = self.mean.iter().all(|m| m.is_finite());
+        if !sound || !self.deviation.iter().all(|d| d.is_normal() && *d > 0.0) {
+            return Err(Error::usage(
+                "mean must be finite, and deviation finite and above 0, in every channel",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Numbers in a prepared picture: `channels * side * side`.
+    pub fn len(&self) -> usize {
+        self.channels * self.side * self.side
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Scales planes of red, green and blue in 0..1, `[3, side, side]`, into `out`, `[channels, side, side]`.
+    pub(super) fn scale(&self, rgb: &[f32], out: &mut [f32]) {
+        let area = self.side * self.side;
+        let scaled = |channel: usize, value: f32| (value - self.mean[channel]) / self.deviation[channel];
+        if self.channels == 1 {
+            for (place, out) in out.iter_mut().enumerate() {
+                let grey = (0..3).map(|c| LUMA[c] * rgb[c * area + place]).sum();
+                *out = scaled(0, grey);
+            }
+        } else {
+            for (channel, (plane, out)) in rgb.chunks_exact(area).zip(out.chunks_exact_mut(area)).enumerate()
+            {
+                out.iter_mut().zip(plane).for_each(|(out, &value)| *out = scaled(channel, value));
+            }
+        }
+    }
+}
+
+/// Prepares a picture for a prediction: the square in the middle, scaled, into `out`, `[channels, side, side]`.
+///
+/// # Panics
+/// When `out` has another length, or the picture no pixels.
+pub fn prepare(picture: &Picture, preparation: &Preparation, out: &mut [f32]) {
+    let side = preparation.side;
+    assert_eq!(out.len(), preparation.len(), "room for one picture");
+    if picture.width < side || picture.height < side {
+        // A source that gives less than was asked for: its picture is continued by its mirror image.
+        let window = super::augmentation::Window::in_the_middle(picture, side);
+        preparation.scale(&window.pixels(picture, side), out);
+        return;
+    }
+    let (left, top) = ((picture.width - side) / 2, (picture.height - side) / 2);
+    let lines = (0..side).map(|y| &picture.rgb[3 * ((top + y) * picture.width + left)..][..3 * side]);
+    let scale = |channel: usize, value: f32| {
+        (value / 255.0 - preparation.mean[channel]) / preparation.deviation[channel]
+    };
+    if preparation.channels == 1 {
+        for (line, out) in lines.zip(out.chunks_exact_mut(side)) {
+            for (pixel, out) in line.chunks_exact(3).zip(out) {
+                *out = scale(0, (0..3).map(|c| LUMA[c] * f32::from(pixel[c])).sum());
+            }
+        }
+        return;
+    }
+    // A byte takes 256 values: every one is scaled once.
+    let table: Vec<[f32; 256]> =
+        (0..3).map(|c| std::array::from_fn(|value| scale(c, value as f32))).collect();
+    for (y, line) in lines.enumerate() {
+        for (channel, table) in table.iter().enumerate() {
+            let out = &mut out[(channel * side + y) * side..][..side];
+            for (pixel, out) in line.chunks_exact(3).zip(out) {
+                *out = table[usize::from(pixel[channel])];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(side: usize, channels: usize) -> Preparation {
+        Preparation { side, channels, mean: vec![0.0; channels], deviation: vec![1.0; channels] }
+    }
+
+    /// Red counts columns, green counts lines, blue is full.
+    fn counting(width: usize, height: usize) -> Picture {
+        let pixel = |at: usize| [(at % width) as u8, (at / width) as u8, 255];
+        Picture { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
+    }
+
+    #[test]
+    fn the_square_in_the_middle_is_laid_out_by_channels() {
+        let mut out = vec![0.0; 12];
+        prepare(&counting(6, 2), &plain(2, 3), &mut out);
+        let bytes: Vec<f32> = out.iter().map(|v| (v * 255.0).round()).collect();
+        assert_eq!(bytes, [2.0, 3.0, 2.0, 3.0, 0.0, 0.0, 1.0, 1.0, 255.0, 255.0, 255.0, 255.0]);
+    }
+
+    #[test]
+    fn channels_are_scaled_by_their_own_mean_and_deviation() {
+        let preparation =
+            Preparation { side: 1, channels: 3, mean: vec![0.5, 0.0, 0.25], deviation: vec![0.5, 0.25, 0.5] };
+        let mut out = [0.0; 3];
+        let picture = Picture { width: 1, height: 1, rgb: vec![255, 51, 0] };
+        prepare(&picture, &preparation, &mut out);
+        assert!(
+            (out[0] - 1.0).abs() < 1e-6 && (out[1] - 0.8).abs() < 1e-6 && (out[2] + 0.5).abs() < 1e-6,
+            "{out:?}"
+        );
+    }
+
+    #[test]
+    fn grey_weighs_the_colours_as_eyes_do() {
+        let mut out = [0.0];
+        prepare(&Picture { width: 1, height: 1, rgb: vec![255, 0, 0] }, &plain(1, 1), &mut out);
+        assert!((out[0] - 0.299).abs() < 1e-6, "{out:?}");
+    }
+
+    #[test]
+    fn a_picture_smaller_than_the_square_is_continued_by_its_mirror_image() {
+        let mut out = vec![0.0; 3 * 4];
+        prepare(&counting(1, 2), &plain(2, 3), &mut out);
+        assert!(out.iter().all(|v| v.is_finite()));
+        assert_eq!(out[4..6], [0.0, 0.0], "the first line is the first");
+    }
+
+    #[test]
+    fn a_preparation_that_cannot_work_is_refused_in_one_sentence() {
+        let refused = |preparation: Preparation| preparation.check().unwrap_err().to_string();
+        assert_eq!(refused(plain(0, 3)), "side must be at least 1, got 0");
+        assert_eq!(refused(plain(8, 2)), "channels must be 1 (grey) or 3 (colours), got 2");
+        let mut flat = plain(8, 3);
+        flat.deviation[1] = 0.0;
+        assert!(refused(flat).contains("above 0"));
+        plain(8, 1).check().unwrap();
+    }
+}

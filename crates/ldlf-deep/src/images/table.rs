@@ -1,0 +1,229 @@
+//! Pictures and the table that says what they show.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use ldlf_core::images::{Images, Pictures};
+use ldlf_core::read::Loaded;
+use ldlf_core::{Dataset, Error, Result, Threads};
+
+use super::{ImageFiles, unreadable};
+
+/// What becomes of a row whose picture is not there or cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BadImages {
+    /// It is an error.
+    #[default]
+    Fail,
+    /// The row is left out, with a notice.
+    Skip,
+}
+
+/// Gives every row of a table the picture that its column of pictures names; `table` is what messages call it. The notices are one
+/// sentence each, for standard error, those of the reader first.
+pub fn join(
+    files: &Arc<ImageFiles>,
+    loaded: Loaded,
+    table: &str,
+    bad: BadImages,
+) -> Result<(Dataset, Vec<String>)> {
+    let Loaded { mut dataset, mut notices, image_names } = loaded;
+    let names = image_names.ok_or_else(|| {
+        Error::usage(format!("{table}: which column names the pictures? Name it with --image-column"))
+    })?;
+    let (rows, pictures, notice) = find_all(files, &names, table, bad)?;
+    notices.extend(notice);
+    notices.extend(without_row(files, &pictures, table));
+    if rows.len() < dataset.rows() {
+        dataset = dataset.select(&rows);
+    }
+    dataset.images = Some(images_of(files, pictures));
+    Ok((dataset, notices))
+}
+
+/// The pictures of the given names, in their order, as [`join`] finds those of a table; with a notice when names were left out.
+pub fn named(
+    files: &Arc<ImageFiles>,
+    names: &[String],
+    table: &str,
+    bad: BadImages,
+) -> Result<(Images, Option<String>)> {
+    let (_, pictures, notice) = find_all(files, names, table, bad)?;
+    Ok((images_of(files, pictures), notice))
+}
+
+fn images_of(files: &Arc<ImageFiles>, pictures: Vec<u32>) -> Images {
+    Images::of(Arc::clone(files) as Arc<dyn Pictures>, pictures)
+}
+
+/// The rows that have a picture, the pictures, and a notice when some have none.
+fn find_all(
+    files: &ImageFiles,
+    names: &[String],
+    table: &str,
+    bad: BadImages,
+) -> Result<(Vec<usize>, Vec<u32>, Option<String>)> {
+    let (mut rows, mut pictures, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, name) in names.iter().enumerate() {
+        match files.find(name) {
+            Some(picture) => {
+                rows.push(row);
+                pictures.push(picture);
+            }
+            None => missing.push((row, name)),
+        }
+    }
+    let Some((row, name)) = missing.first() else { return Ok((rows, pictures, None)) };
+    let (file, count) = (files.file(), names.len());
+    if rows.is_empty() {
+        return Err(Error::data(format!(
+            "no picture of {file} has a row in {table}: the table names {name:?}, the pictures are called {:?} and so on; \
+             names must be paths within the folder or zip file",
+            files.name(0)
+        )));
+    }
+    match bad {
+        BadImages::Fail => Err(Error::data(format!(
+            "{table} row {}: {file} holds no picture {name:?}; {} of {count} rows have none; add them, or leave such rows out with \
+             --bad-images skip",
+            row + 1,
+            missing.len()
+        ))),
+        BadImages::Skip => {
+            let notice = format!(
+                "{table}: {} of {count} rows have no picture in {file} and were left out (the first: row {}, {name:?})",
+                missing.len(),
+                row + 1
+            );
+            Ok((rows, pictures, Some(notice)))
+        }
+    }
+}
+
+/// A notice of the pictures that no row names.
+fn without_row(files: &ImageFiles, pictures: &[u32], table: &str) -> Option<String> {
+    let named: HashSet<u32> = pictures.iter().copied().collect();
+    let first = (0..files.len()).find(|&picture| !named.contains(&(picture as u32)))?;
+    Some(format!(
+        "{}: {} of {} pictures have no row in {table} and are not used (the first: {:?})",
+        files.file(),
+        files.len() - named.len(),
+        files.len(),
+        files.name(first)
+    ))
+}
+
+/// Decodes the picture of every row once, before anything is learnt, and refuses the rows whose picture cannot be read or leaves them
+/// out, with a notice. Pictures are kept in the size `side` as far as there is room.
+pub fn check_readable(
+    data: Dataset,
+    side: usize,
+    bad: BadImages,
+    threads: &Threads,
+) -> Result<(Dataset, Option<String>)> {
+    let Some(images) = &data.images else { return Ok((data, None)) };
+    let mut unreadable = unreadable(images, side, threads);
+    let (count, rows) = (unreadable.len(), data.rows());
+    let bad_rows: HashSet<usize> = unreadable.iter().map(|(row, _)| *row).collect();
+    if unreadable.is_empty() {
+        return Ok((data, None));
+    }
+    let (_, first) = unreadable.swap_remove(0);
+    match bad {
+        BadImages::Fail if count == 1 => Err(Error::data(format!("{first}, or use --bad-images skip"))),
+        BadImages::Fail => Err(Error::data(format!(
+            "{first}, or use --bad-images skip; {count} of {rows} pictures are like it"
+        ))),
+        BadImages::Skip if count == rows => Err(first),
+        BadImages::Skip => {
+            let good: Vec<usize> = (0..rows).filter(|row| !bad_rows.contains(row)).collect();
+            let notice =
+                format!("{count} of {rows} pictures cannot be read and were left out; the first: {first}");
+            Ok((data.select(&good), Some(notice)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{Rgb, RgbImage};
+    use ldlf_core::{Features, Matrix};
+
+    use super::super::open;
+    use super::*;
+
+    /// Pictures `a.png`, `b.png` and, unreadable, `c.png`.
+    fn three() -> (tempfile::TempDir, Arc<ImageFiles>) {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.png", "b.png"] {
+            RgbImage::from_pixel(4, 4, Rgb([1, 2, 3])).save(folder.path().join(name)).unwrap();
+        }
+        std::fs::write(folder.path().join("c.png"), "words").unwrap();
+        let files = open(folder.path(), 0).unwrap();
+        (folder, files)
+    }
+
+    fn table(names: &[&str]) -> Loaded {
+        let rows: Vec<[f32; 2]> =
+            (0..names.len()).map(|row| if row % 2 == 0 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
+        let features = Features::Dense(Matrix::zeros(names.len(), 0));
+        let dataset = Dataset::new("faces", features, Matrix::from_rows(&rows)).unwrap();
+        Loaded {
+            dataset,
+            notices: Vec::new(),
+            image_names: Some(names.iter().map(ToString::to_string).collect()),
+        }
+    }
+
+    #[test]
+    fn rows_get_the_pictures_that_they_name_in_their_order() {
+        let (_folder, files) = three();
+        let (data, notices) =
+            join(&files, table(&["c.png", "a.png", "b.png", "a.png"]), "t.csv", BadImages::Fail).unwrap();
+        let images = data.images.unwrap();
+        assert_eq!(
+            (0..4).map(|row| images.name(row)).collect::<Vec<_>>(),
+            ["c.png", "a.png", "b.png", "a.png"]
+        );
+        assert!(notices.is_empty());
+    }
+
+    #[test]
+    fn rows_without_picture_are_refused_or_left_out_with_their_labels() {
+        let (_folder, files) = three();
+        let names = ["a.png", "lost.png", "b.png", "gone.png"];
+        let refused = join(&files, table(&names), "t.csv", BadImages::Fail).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("t.csv row 2: ") && refused.contains("2 of 4 rows have none"),
+            "{refused}"
+        );
+        let (data, notices) = join(&files, table(&names), "t.csv", BadImages::Skip).unwrap();
+        assert_eq!((data.rows(), data.targets.row(1)), (2, &[1.0, 0.0][..]));
+        assert!(notices[0].contains("(the first: row 2, \"lost.png\")"), "{notices:?}");
+        assert!(notices[1].contains("1 of 3 pictures have no row in t.csv"), "{notices:?}");
+    }
+
+    #[test]
+    fn names_of_another_folder_are_refused_whatever_may_be_skipped() {
+        let (_folder, files) = three();
+        let refused = join(&files, table(&["x/a.png"]), "t.csv", BadImages::Skip).unwrap_err().to_string();
+        assert!(
+            refused.contains("the table names \"x/a.png\", the pictures are called \"a.png\""),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn unreadable_pictures_are_refused_or_left_out_before_training() {
+        let (_folder, files) = three();
+        let data = || join(&files, table(&["a.png", "c.png"]), "t.csv", BadImages::Fail).unwrap().0;
+        let refused = check_readable(data(), 4, BadImages::Fail, &Threads::one()).unwrap_err().to_string();
+        assert!(
+            refused.contains("\"c.png\" cannot be read") && refused.ends_with("or use --bad-images skip"),
+            "{refused}"
+        );
+        let (kept, notice) = check_readable(data(), 4, BadImages::Skip, &Threads::one()).unwrap();
+        assert_eq!((kept.rows(), kept.images.unwrap().name(0)), (1, "a.png"));
+        assert!(notice.unwrap().starts_with("1 of 2 pictures cannot be read and were left out"));
+    }
+}
