@@ -91,7 +91,8 @@ impl ModuleMapper for Restorer<'_> {
                 Tensor::from_data(data, &device).set_require_grad(learns)
             }
             other => {
-                let found = other.map_or("is missing".to_string(), |(shape, _)| format!("has the shape {shape:?}"));
+                let found =
+                    other.map_or("is missing".to_string(), |(shape, _)| format!("has the shape {shape:?}"));
                 self.failed.get_or_insert(Error::model_file(format!(
                     "the network's {name:?} should have the shape {:?} but {found}; the file may be damaged",
                     tensor.dims()
