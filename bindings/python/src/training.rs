@@ -66,7 +66,7 @@ pub fn check_kinds(settings: &Settings, declared: &[Parameter]) -> PyResult<()> 
             (_, Value::Null) => parameter.optional,
             (Kind::Integer | Kind::Number, value) => value.is_number(),
             (Kind::Flag, value) => value.is_boolean(),
-            (Kind::Choice { .. }, value) => value.is_string(),
+            (Kind::Choice { .. } | Kind::Text, value) => value.is_string(),
         };
         if !fits {
             let (name, allowed) = (parameter.name, parameter.allowed());

@@ -66,6 +66,15 @@ impl Threads {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
+    /// Runs `work` so that what it does in parallel by `rayon` uses these threads. With one thread and no pool that is left to
+    /// `rayon`'s own.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            None => work(),
+            Some(pool) => pool.install(work),
+        }
+    }
+
     /// Runs `work` on every item and gives the results in the order of the items.
     pub fn map<I: Send, R: Send>(
         &self,

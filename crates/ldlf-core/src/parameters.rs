@@ -162,6 +162,8 @@ pub enum Kind {
         /// The words.
         choices: Vec<&'static str>,
     },
+    /// Any text, such as the name of a file.
+    Text,
 }
 
 /// One declared parameter.
@@ -190,6 +192,7 @@ impl Parameter {
             Kind::Number => "a number".to_string(),
             Kind::Flag => "true or false".to_string(),
             Kind::Choice { choices } => format!("one of {}", choices.join(", ")),
+            Kind::Text => "text".to_string(),
         };
         if !self.bounds.is_empty() {
             let bounds: Vec<String> = self.bounds.iter().map(Bound::to_string).collect();
@@ -250,6 +253,23 @@ impl ParameterType for bool {
     }
     fn from_value(value: &Value) -> Option<Self> {
         value.as_bool()
+    }
+}
+
+impl ParameterType for String {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+    fn to_value(&self) -> Value {
+        Value::from(self.as_str())
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        // A file may well be called 2024 or true.
+        match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+            _ => None,
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use ldlf_core::{Error, Learner, LearnerEntry, Result, Settings, mean};
 pub fn learners() -> Vec<LearnerEntry> {
     let mut all = ldlf_forest::entries();
     all.insert(1, crate::auto::ENTRY);
+    #[cfg(feature = "deep")]
+    all.extend(ldlf_deep::entries());
     all.extend(ldlf_baselines::entries());
     all.push(mean::ENTRY);
     all

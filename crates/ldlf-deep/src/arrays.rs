@@ -1,0 +1,135 @@
+//! A network's numbers by name, on the host: what model files, checkpoints and the kept best epoch are made of.
+
+use burn::module::{Flag, Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Tensor, TensorData};
+use ldlf_core::{Error, Result};
+use std::collections::BTreeMap;
+
+/// Numbers with their shape.
+pub type Numbers = (Vec<usize>, Vec<f32>);
+
+/// Every number of a network by its name (`backbone.conv1.weight`), running statistics included.
+///
+/// Running statistics are kept a thread at a time by `burn` and only [`Module::valid`] joins them: give the network that came from it.
+pub fn collect<M: Module>(network: &M) -> BTreeMap<String, Numbers> {
+    let mut collector = Collector::default();
+    network.visit(&mut collector);
+    collector.found
+}
+
+/// The network with the numbers of the given names; every name must be there with its shape.
+pub fn restore<M: Module>(network: M, numbers: &BTreeMap<String, Numbers>) -> Result<M> {
+    let mut restorer = Restorer { path: Path::default(), numbers, failed: None };
+    let network = network.map(&mut restorer);
+    match restorer.failed {
+        None => Ok(network),
+        Some(error) => Err(error),
+    }
+}
+
+/// The network in which the parameters that `frozen` names do not learn and their batch norms keep their statistics.
+pub fn freeze<M: Module>(network: M, frozen: &dyn Fn(&str) -> bool) -> M {
+    network.map(&mut Freezer { path: Path::default(), frozen })
+}
+
+/// Where a visitor is, as names joined by points.
+#[derive(Default)]
+pub(crate) struct Path(Vec<String>);
+
+impl Path {
+    pub fn enter(&mut self, name: &str) {
+        self.0.push(name.to_string());
+    }
+    pub fn leave(&mut self) {
+        self.0.pop();
+    }
+    pub fn name(&self) -> String {
+        self.0.join(".")
+    }
+}
+
+#[derive(Default)]
+struct Collector {
+    path: Path,
+    found: BTreeMap<String, Numbers>,
+}
+
+impl ModuleVisitor for Collector {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.enter(name);
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.leave();
+    }
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let tensor = param.val();
+        let shape = tensor.dims().to_vec();
+        self.found.insert(self.path.name(), (shape, host(tensor.into_data())));
+    }
+}
+
+struct Restorer<'a> {
+    path: Path,
+    numbers: &'a BTreeMap<String, Numbers>,
+    failed: Option<Error>,
+}
+
+impl ModuleMapper for Restorer<'_> {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.enter(name);
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.leave();
+    }
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let name = self.path.name();
+        let (id, tensor, mapper) = param.consume();
+        let (device, learns) = (tensor.device(), tensor.is_require_grad());
+        let tensor = match self.numbers.get(&name) {
+            Some((shape, numbers)) if shape[..] == tensor.dims() => {
+                let data = TensorData::new(numbers.clone(), shape.clone());
+                Tensor::from_data(data, &device).set_require_grad(learns)
+            }
+            other => {
+                let found = other.map_or("is missing".to_string(), |(shape, _)| format!("has the shape {shape:?}"));
+                self.failed.get_or_insert(Error::model_file(format!(
+                    "the network's {name:?} should have the shape {:?} but {found}; the file may be damaged",
+                    tensor.dims()
+                )));
+                tensor
+            }
+        };
+        Param::from_mapped_value(id, tensor, mapper)
+    }
+}
+
+struct Freezer<'a> {
+    path: Path,
+    frozen: &'a dyn Fn(&str) -> bool,
+}
+
+impl ModuleMapper for Freezer<'_> {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.enter(name);
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.leave();
+    }
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        match (self.frozen)(&self.path.name()) {
+            true => param.set_require_grad(false),
+            false => param,
+        }
+    }
+    fn map_flag(&mut self, flag: Param<Flag>) -> Param<Flag> {
+        match (self.frozen)(&self.path.name()) {
+            true => flag.with_value(false),
+            false => flag,
+        }
+    }
+}
+
+/// The numbers of a tensor.
+pub fn host(data: TensorData) -> Vec<f32> {
+    data.try_into_vec::<f32>().expect("networks are made of single-precision numbers")
+}

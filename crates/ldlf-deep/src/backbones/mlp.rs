@@ -1,0 +1,50 @@
+//! Two fully connected layers for tables.
+
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
+
+use super::layers::flat;
+use super::named::Named;
+use super::{Mode, Network};
+use crate::initial::Initial;
+
+/// Units of either layer.
+const WIDTH: usize = 256;
+
+/// Two rectified layers of 256 units; the parameters are `layers.0` and `layers.2`, as in a `torch.nn.Sequential` of two layers
+/// and their rectifiers.
+#[derive(Module, Debug)]
+pub struct Mlp {
+    layers: Named<Linear>,
+}
+
+impl Mlp {
+    pub(super) const LAYERS: &'static [&'static str] = &["hidden1", "hidden2"];
+
+    pub(super) fn new(initial: &Initial<'_>, features: usize, thinner: usize) -> Self {
+        let width = WIDTH / thinner;
+        let layer = |number: usize, input| {
+            (number.to_string(), initial.numbered(number).rectified_linear(input, width))
+        };
+        Mlp { layers: Named::new([layer(0, features), layer(2, width)]) }
+    }
+}
+
+impl Network for Mlp {
+    fn width(&self) -> usize {
+        self.layers.iter().last().map_or(0, |layer| layer.weight.lazy_shape()[1])
+    }
+
+    fn run(&self, x: Tensor<4>, _mode: &Mode, until: &str) -> Tensor<2> {
+        let mut x = flat(x);
+        for (layer, name) in self.layers.iter().zip(Self::LAYERS) {
+            x = relu(layer.forward(x));
+            if until == *name {
+                break;
+            }
+        }
+        x
+    }
+}

@@ -1,0 +1,95 @@
+//! VGG-16 (Simonyan and Zisserman 2015), the network of VGG-Face (Parkhi et al. 2015), without its last layer.
+//!
+//! The names are torchvision's; [`load_weights`](crate::weights::load_weights) also takes those of VGG-Face (`conv1_1.weight`,
+//! `fc6.weight`). Its published weights expect channels from 0 to 255 with their mean subtracted.
+
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::nn::conv::Conv2d;
+use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
+
+use super::layers::{average_to, convolution, flat, max_pool};
+use super::named::Named;
+use super::{Mode, Network};
+use crate::dropout::dropout;
+use crate::initial::Initial;
+
+/// Output channels and convolutions of every stage, each of which ends in a pooling by two.
+const STAGES: [(usize, usize); 5] = [(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)];
+
+/// Side of the picture that the first fully connected layer sees.
+const SIDE: usize = 7;
+
+/// Thirteen convolutions (`features.0` to `features.28`) and two fully connected layers (`classifier.0` and `classifier.3`).
+#[derive(Module, Debug)]
+pub struct Vgg16 {
+    features: Named<Conv2d>,
+    classifier: Named<Linear>,
+}
+
+/// The names of the convolutions in VGG-Face with their numbers in torchvision's `features`.
+pub(crate) fn numbers() -> Vec<(String, usize)> {
+    let mut number = 0;
+    let mut names = Vec::new();
+    for (stage, (_, count)) in STAGES.into_iter().enumerate() {
+        for layer in 0..count {
+            names.push((format!("conv{}_{}", stage + 1, layer + 1), number));
+            // A convolution and its rectifier.
+            number += 2;
+        }
+        // The pooling.
+        number += 1;
+    }
+    names
+}
+
+impl Vgg16 {
+    pub(super) const LAYERS: &'static [&'static str] = &["conv5", "pool5", "fc6", "fc7"];
+
+    pub(super) fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
+        let widths = STAGES.into_iter().flat_map(|(width, count)| vec![width / thinner; count]);
+        let mut input = channels;
+        let features = widths.zip(numbers()).map(|(output, (_, number))| {
+            let config = convolution([input, output], 3, 1, 1);
+            input = output;
+            (number.to_string(), initial.of("features").numbered(number).convolution(&config))
+        });
+        let features = Named::new(features);
+        let width = 4096 / thinner;
+        let linear = |number: usize, input| {
+            (number.to_string(), initial.of("classifier").numbered(number).rectified_linear(input, width))
+        };
+        Vgg16 { features, classifier: Named::new([linear(0, input * SIDE * SIDE), linear(3, width)]) }
+    }
+}
+
+impl Network for Vgg16 {
+    fn width(&self) -> usize {
+        self.classifier.iter().last().map_or(0, |layer| layer.weight.lazy_shape()[1])
+    }
+
+    fn run(&self, mut x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
+        let mut layers = self.features.iter();
+        for (stage, (_, count)) in STAGES.into_iter().enumerate() {
+            if stage > 0 {
+                x = max_pool(x, 2, 2, 0);
+            }
+            x = layers.by_ref().take(count).fold(x, |x, layer| relu(layer.forward(x)));
+        }
+        if until == "conv5" {
+            return flat(x);
+        }
+        let mut x = flat(average_to(max_pool(x, 2, 2, 0), SIDE));
+        if until == "pool5" {
+            return x;
+        }
+        for (layer, name) in self.classifier.iter().zip(["fc6", "fc7"]) {
+            x = dropout(relu(layer.forward(x)), 0.5, mode, name);
+            if until == name {
+                break;
+            }
+        }
+        x
+    }
+}

@@ -1,0 +1,239 @@
+//! Backbone and last layer as one network, and rows on their way through it.
+
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::tensor::{Device, Tensor, TensorData};
+use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads};
+use rayon::ThreadPool;
+use serde::{Deserialize, Serialize};
+
+use crate::arrays::host;
+use crate::backbones::{Backbone, Input, Kind, Mode};
+use crate::images::{Preparation, batches_ahead};
+use crate::initial::Initial;
+use crate::top::Top;
+
+/// A backbone under the linear layer whose outputs the trees (or the softmax) see.
+#[derive(Module, Debug)]
+pub struct Network {
+    /// Turns a picture, or a row of a table, into features.
+    pub backbone: Backbone,
+    /// Turns features into activations.
+    pub head: Linear,
+}
+
+impl Network {
+    /// A network with random weights.
+    pub fn new(kind: Kind, input: Input, units: usize, seed: Seed, device: &Device) -> Result<Self> {
+        let backbone = Backbone::new(kind, input, seed.named("backbone"), device)?;
+        let head = Initial::new(seed, device).of("head").linear(backbone.width(), units);
+        Ok(Network { backbone, head })
+    }
+
+    /// The activations of some rows.
+    ///
+    /// # Shapes
+    /// - `rows`: `[rows, channels, side, side]`, or `[rows, features, 1, 1]` of a table; result: `[rows, units]`
+    pub fn activations(&self, rows: Tensor<4>, mode: &Mode) -> Tensor<2> {
+        self.head.forward(self.backbone.forward(rows, mode))
+    }
+}
+
+/// How rows are made ready for a network; stored with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ready {
+    /// Pictures are resized, cut and scaled.
+    Pictures(Preparation),
+    /// The columns of a table are shifted and scaled to mean 0 and deviation 1 on the training rows.
+    Table {
+        /// The mean of every column.
+        mean: Vec<f32>,
+        /// The deviation of every column; 1 where it does not vary.
+        deviation: Vec<f32>,
+    },
+}
+
+impl Ready {
+    /// What a network sees.
+    pub fn input(&self) -> Input {
+        match self {
+            Ready::Pictures(preparation) => {
+                Input::Pictures { channels: preparation.channels, side: preparation.side }
+            }
+            Ready::Table { mean, .. } => Input::Table { features: mean.len() },
+        }
+    }
+
+    /// Means and deviations of the columns over some rows.
+    pub fn table(features: &Features, rows: &[usize]) -> Self {
+        let columns = features.cols();
+        let (mut sums, mut squares) = (vec![0.0f64; columns], vec![0.0f64; columns]);
+        for &row in rows {
+            features.for_each_in_row(row, |column, value| {
+                sums[column] += f64::from(value);
+                squares[column] += f64::from(value) * f64::from(value);
+            });
+        }
+        let count = rows.len().max(1) as f64;
+        let mean: Vec<f32> = sums.iter().map(|sum| (sum / count) as f32).collect();
+        let deviation = sums
+            .iter()
+            .zip(&squares)
+            .map(|(sum, square)| (square / count - (sum / count).powi(2)).max(0.0).sqrt())
+            .map(|deviation| if deviation > 1e-6 { deviation as f32 } else { 1.0 })
+            .collect();
+        Ready::Table { mean, deviation }
+    }
+
+    /// Some rows of a table, scaled.
+    pub fn scaled(&self, features: &Features, rows: &[usize]) -> Vec<f32> {
+        let Ready::Table { mean, deviation } = self else {
+            unreachable!("tables are read by networks that were made for tables")
+        };
+        let mut all = vec![0.0; rows.len() * mean.len()];
+        for (out, &row) in all.chunks_exact_mut(mean.len().max(1)).zip(rows) {
+            features.copy_row_into(row, out);
+            out.iter_mut().zip(mean.iter().zip(deviation)).for_each(|(x, (m, d))| *x = (*x - m) / d);
+        }
+        all
+    }
+
+    /// Numbers that were made ready, as a tensor.
+    pub fn tensor(&self, numbers: Vec<f32>, device: &Device) -> Tensor<4> {
+        let shape = match self.input() {
+            Input::Pictures { channels, side } => [numbers.len() / (channels * side * side), channels, side, side],
+            Input::Table { features } => [numbers.len() / features.max(1), features, 1, 1],
+        };
+        Tensor::from_data(TensorData::new(numbers, shape), device)
+    }
+}
+
+/// The rows that a network reads.
+#[derive(Clone, Copy)]
+pub enum Rows<'a> {
+    /// Of a table.
+    Table(&'a Features),
+    /// Pictures.
+    Pictures(&'a Images),
+}
+
+impl Rows<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Rows::Table(features) => features.rows(),
+            Rows::Pictures(images) => images.rows(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Threads that read pictures ahead of a network.
+pub(crate) const READERS: usize = 2;
+
+/// Rows that go through a network at once when it predicts.
+const AT_ONCE: usize = 32;
+
+/// Passes some rows through a network, a few at a time, and joins what `through` makes of them.
+///
+/// # Shapes
+/// - `through`: `[rows, channels, side, side]` to `[rows, outputs]`; result: `[rows, outputs]`, row after row
+pub fn pass(
+    rows: Rows<'_>,
+    chosen: &[usize],
+    ready: &Ready,
+    device: &Device,
+    compute: &Compute,
+    through: impl Fn(Tensor<4>) -> Tensor<2> + Sync,
+) -> Result<Vec<f32>> {
+    let batches: Vec<Vec<usize>> = chosen.chunks(AT_ONCE).map(<[usize]>::to_vec).collect();
+    let mut all = Vec::new();
+    let mut add = |numbers: Vec<f32>| {
+        all.extend(compute.run(|| host(through(ready.tensor(numbers, device)).into_data())));
+    };
+    match (rows, ready) {
+        (Rows::Table(features), Ready::Table { .. }) => {
+            batches.iter().for_each(|batch| add(ready.scaled(features, batch)));
+        }
+        (Rows::Pictures(images), Ready::Pictures(preparation)) => {
+            for batch in batches_ahead(images, &batches, preparation, None, READERS)? {
+                add(batch?.pixels);
+            }
+        }
+        _ => return Err(Error::usage("the model reads pictures or a table, and was given the other")),
+    }
+    Ok(all)
+}
+
+/// The distributions of some rows, `[rows, labels]`.
+pub fn predict(
+    network: &Network,
+    top: &Top,
+    rows: Rows<'_>,
+    chosen: &[usize],
+    ready: &Ready,
+    (device, compute): (&Device, &Compute),
+) -> Result<Matrix<f32>> {
+    let activations =
+        pass(rows, chosen, ready, device, compute, |x| network.activations(x, &Mode::Predict))?;
+    Matrix::new(chosen.len(), top.labels(), top.predict(&activations, compute.threads()))
+}
+
+/// The threads of a fit or a prediction. `burn` spreads its work over the `rayon` pool that it is called from; with one thread that has to be
+/// a pool of one, or it would take all cores.
+pub struct Compute {
+    threads: Threads,
+    alone: Option<ThreadPool>,
+}
+
+impl Compute {
+    /// Computes with these threads.
+    pub fn new(threads: &Threads) -> Result<Self> {
+        let alone = match threads.count() {
+            1 => Some(rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| {
+                Error::usage(format!("cannot start a thread: {e}; close other programs"))
+            })?),
+            _ => None,
+        };
+        Ok(Compute { threads: threads.clone(), alone })
+    }
+
+    /// The threads.
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// Runs `work` on them.
+    pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.alone {
+            Some(pool) => pool.install(work),
+            None => self.threads.install(work),
+        }
+    }
+}
+
+/// The device of a name.
+pub fn device(name: &str) -> Result<Device> {
+    match name {
+        "cpu" => Ok(Device::flex()),
+        #[cfg(feature = "wgpu")]
+        "wgpu" => Ok(Device::wgpu(burn::tensor::DeviceKind::DefaultDevice)),
+        #[cfg(feature = "vulkan")]
+        "vulkan" => Ok(Device::vulkan(burn::tensor::DeviceKind::DefaultDevice)),
+        #[cfg(feature = "metal")]
+        "metal" => Ok(Device::metal(burn::tensor::DeviceKind::DefaultDevice)),
+        #[cfg(feature = "cuda")]
+        "cuda" => Ok(Device::cuda(0)),
+        #[cfg(feature = "rocm")]
+        "rocm" => Ok(Device::rocm(0)),
+        "wgpu" | "vulkan" | "metal" | "cuda" | "rocm" => Err(Error::usage(format!(
+            "device={name} is not built in; install with `cargo install --path crates/ldlf-cli --features {name}`, or use device=cpu"
+        ))),
+        _ => Err(Error::usage(format!("device must be one of cpu, wgpu, vulkan, metal, cuda, rocm, got {name}"))),
+    }
+}

@@ -1,0 +1,252 @@
+//! Every backbone against torchvision or a few lines of torch (`oracles/networks.py`).
+
+mod common;
+
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::{Device, Tensor};
+use common::{input, numbers, with_hashed_weights};
+use ldlf_core::Seed;
+use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
+use serde_json::Value;
+
+fn oracle(kind: Kind) -> Value {
+    let all: Value = serde_json::from_str(include_str!("oracles/networks.json")).unwrap();
+    all[kind.name()].clone()
+}
+
+fn whole(value: &Value) -> usize {
+    value.as_u64().unwrap() as usize
+}
+
+fn floats(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+}
+
+fn input_of(kind: Kind, channels: usize, side: usize) -> Input {
+    match kind {
+        Kind::Mlp => Input::Table { features: channels },
+        _ => Input::Pictures { channels, side },
+    }
+}
+
+/// The thin network of the oracle with its weights, and its input.
+fn case(kind: Kind) -> (Backbone, Tensor<4>, Value) {
+    let (device, oracle) = (Device::flex(), oracle(kind));
+    let shape: Vec<usize> = oracle["input"].as_array().unwrap().iter().map(whole).collect();
+    let shape: [usize; 4] = shape.try_into().unwrap();
+    let taken = input_of(kind, shape[1], shape[2]);
+    let backbone = Backbone::thinner(kind, taken, whole(&oracle["thinner"]), Seed::new(0), &device).unwrap();
+    let x = input("input", shape, oracle["scale"].as_f64().unwrap(), &device);
+    (with_hashed_weights(backbone), x, oracle)
+}
+
+fn output_equals_pytorch(kind: Kind) {
+    let (backbone, x, oracle) = case(kind);
+    let rows = x.dims()[0];
+    let found = numbers(backbone.forward(x, &Mode::Predict));
+    let expected: Vec<Vec<f64>> = oracle["output"].as_array().unwrap().iter().map(floats).collect();
+    let largest = expected.iter().flatten().fold(1.0f64, |a, b| a.max(b.abs()));
+    assert!(expected.iter().flatten().any(|v| *v != 0.0), "an output of zeros would show nothing");
+    for (found, expected) in found.chunks(found.len() / rows).zip(&expected) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((f64::from(*found) - expected).abs() < 1e-5 * largest, "{found} {expected}");
+        }
+    }
+}
+
+fn layers_equal_pytorch(kind: Kind) {
+    let (backbone, x, oracle) = case(kind);
+    for layer in kind.layers() {
+        let expected = &oracle["layers"][layer];
+        let found = backbone.forward_to(layer, x.clone()).unwrap();
+        assert_eq!(found.dims()[1], whole(&expected["width"]), "{layer}");
+        let values = numbers(found);
+        let mean = |map: fn(f64) -> f64| {
+            values.iter().map(|v| map(f64::from(*v))).sum::<f64>() / values.len() as f64
+        };
+        for (found, name) in [(mean(|v| v), "mean"), (mean(|v| v * v), "square")] {
+            let expected = expected[name].as_f64().unwrap();
+            assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{layer}: {found} {expected}");
+        }
+    }
+    let last = *kind.layers().last().unwrap();
+    assert_eq!(backbone.width(), whole(&oracle["layers"][last]["width"]));
+}
+
+/// Names and shapes in PyTorch's layout.
+#[derive(Default)]
+struct Parameters {
+    place: Vec<String>,
+    found: Vec<(String, Vec<usize>)>,
+}
+
+impl ModuleVisitor for Parameters {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.place.push(name.to_string());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.place.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let mut shape = param.lazy_shape().to_vec();
+        if D == 2 {
+            shape.reverse();
+        }
+        self.found.push((self.place.join("."), shape));
+    }
+}
+
+fn parameters_are_those_of_pytorch(kind: Kind) {
+    let (oracle, device) = (oracle(kind), Device::flex());
+    let side = kind.usual_side();
+    let channels = whole(&oracle["input"][1]);
+    let backbone = Backbone::new(kind, input_of(kind, channels, side), Seed::new(0), &device).unwrap();
+    let mut parameters = Parameters::default();
+    backbone.visit(&mut parameters);
+    parameters.found.sort();
+    let expected = oracle["parameters"].as_object().unwrap();
+    let mut expected: Vec<(String, Vec<usize>)> = expected
+        .iter()
+        .map(|(name, shape)| (name.clone(), shape.as_array().unwrap().iter().map(whole).collect()))
+        .collect();
+    expected.sort();
+    assert_eq!(parameters.found, expected);
+}
+
+macro_rules! networks {
+    ($($name:ident: $kind:expr),* $(,)?) => { $(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn its_output_equals_pytorch() {
+                output_equals_pytorch($kind);
+            }
+
+            #[test]
+            fn its_layers_equal_pytorch() {
+                layers_equal_pytorch($kind);
+            }
+
+            #[test]
+            fn its_parameters_have_the_names_and_shapes_of_pytorch() {
+                parameters_are_those_of_pytorch($kind);
+            }
+        }
+    )* };
+}
+
+networks! {
+    alexnet: Kind::AlexNet,
+    alexnet_caffe: Kind::AlexNetCaffe,
+    vgg16: Kind::Vgg16,
+    resnet18: Kind::ResNet18,
+    efficientnet_lite0: Kind::EfficientNetLite0,
+    small_cnn: Kind::SmallCnn,
+    mlp: Kind::Mlp,
+}
+
+fn refusal(kind: Kind, input: Input) -> String {
+    Backbone::new(kind, input, Seed::new(0), &Device::flex()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_picture_too_small_for_the_network_is_refused() {
+    let small = Input::Pictures { channels: 3, side: 31 };
+    assert_eq!(refusal(Kind::Vgg16, small), "side must be at least 32 for vgg16, got 31");
+    assert_eq!(refusal(Kind::AlexNet, small), "side must be at least 63 for alexnet, got 31");
+}
+
+#[test]
+fn pictures_of_the_smallest_side_leave_a_pixel() {
+    for kind in Kind::ALL {
+        let side = kind.smallest_side();
+        let taken = input_of(kind, 1, side);
+        let backbone = Backbone::thinner(kind, taken, 8, Seed::new(0), &Device::flex()).unwrap();
+        let features = backbone.forward(Tensor::ones([1, 1, side, side], &Device::flex()), &Mode::Predict);
+        assert_eq!(features.dims(), [1, backbone.width()], "{}", kind.name());
+    }
+}
+
+#[test]
+fn a_table_for_a_network_of_pictures_and_pictures_for_one_of_tables_are_refused() {
+    assert_eq!(
+        refusal(Kind::ResNet18, Input::Table { features: 4 }),
+        "resnet18 takes pictures, not tables; choose the backbone mlp"
+    );
+    assert_eq!(
+        refusal(Kind::Mlp, Input::Pictures { channels: 3, side: 64 }),
+        "mlp takes tables, not pictures; choose another backbone, for example small-cnn"
+    );
+}
+
+#[test]
+fn a_layer_that_is_not_there_is_refused_with_those_that_are() {
+    let (backbone, x, _) = case(Kind::Mlp);
+    assert_eq!(
+        backbone.forward_to("fc8", x).unwrap_err().to_string(),
+        "mlp has no layer \"fc8\"; there are hidden1, hidden2"
+    );
+}
+
+#[test]
+fn weights_follow_from_the_seed() {
+    let features = |seed| {
+        let taken = Input::Pictures { channels: 3, side: 16 };
+        let backbone = Backbone::thinner(Kind::SmallCnn, taken, 8, Seed::new(seed), &Device::flex()).unwrap();
+        numbers(backbone.forward(input("input", [2, 3, 16, 16], 1.0, &Device::flex()), &Mode::Predict))
+    };
+    assert_eq!(features(0), features(0));
+    assert_ne!(features(0), features(1));
+}
+
+/// The running mean of the first normalisation.
+fn statistics(backbone: &Backbone) -> Vec<f32> {
+    #[derive(Default)]
+    struct Find {
+        inside: bool,
+        found: Vec<f32>,
+    }
+    impl ModuleVisitor for Find {
+        fn enter_module(&mut self, name: &str, _container: &str) {
+            self.inside = name == "running_mean";
+        }
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if self.inside && self.found.is_empty() {
+                self.found = numbers(param.val());
+            }
+        }
+    }
+    let mut find = Find::default();
+    backbone.visit(&mut find);
+    find.found
+}
+
+fn small_cnn_in_training() -> (Backbone, Tensor<4>) {
+    let device = Device::flex().autodiff();
+    let taken = Input::Pictures { channels: 3, side: 16 };
+    let backbone = Backbone::thinner(Kind::SmallCnn, taken, 8, Seed::new(0), &device).unwrap();
+    (backbone, input("input", [4, 3, 16, 16], 1.0, &device))
+}
+
+#[test]
+fn the_mode_decides_whether_running_statistics_move_and_a_clone_keeps_its_own() {
+    let (backbone, x) = small_cnn_in_training();
+    let kept = backbone.clone();
+    backbone.forward(x.clone(), &Mode::Predict);
+    assert_eq!(statistics(&backbone), statistics(&kept), "a prediction moves nothing");
+    backbone.forward(x, &Mode::Train(Seed::new(0)));
+    assert_ne!(statistics(&backbone), statistics(&kept));
+    assert!(statistics(&kept).iter().all(|&mean| mean == 0.0));
+}
+
+#[test]
+fn a_frozen_network_keeps_its_statistics_in_training() {
+    let (backbone, x) = small_cnn_in_training();
+    let backbone = backbone.no_grad();
+    let trained = numbers(backbone.forward(x.clone(), &Mode::Train(Seed::new(0))));
+    assert!(statistics(&backbone).iter().all(|&mean| mean == 0.0));
+    assert_eq!(trained, numbers(backbone.forward(x, &Mode::Predict)));
+}
