@@ -61,7 +61,7 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
     ));
     if work.left_out > 0 {
         let pictures = counted(work.left_out, "picture");
-        printer.message(format_args!("note: {pictures} could not be read and were left out"));
+        printer.message(format_args!("note: left out {pictures} that could not be read"));
     }
     Ok(Ending::Done)
 }
