@@ -390,6 +390,21 @@ fn names_of_pictures_stand_in_every_format() {
     assert!(text.contains("file.npy") && text.contains("'<U5'"), "{text}");
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn the_table_of_pictures_may_be_of_any_format_with_named_columns() {
+    let faces = Faces::new();
+    train_mean(&faces, "faces");
+    for format in ["parquet", "arrow"] {
+        faces.succeed(&format!("predict m faces --out p.{format}"));
+        let table = format!("--table p.{format} --image-column file");
+        let learnt = faces.succeed(&format!("train faces {table} --labels 8,9,1* --learner mean --out n --force"));
+        assert!(learnt.contains("faces, 6 pictures, 10 labels"), "{learnt}");
+        let predicted = faces.succeed(&format!("predict n faces {table} --write mode --out -"));
+        assert!(predicted.starts_with("file,mode\n0.png,1"), "{predicted}");
+    }
+}
+
 #[test]
 fn a_network_learns_from_pictures_predicts_them_and_says_how_long_one_takes() {
     let faces = Faces::new();
