@@ -11,8 +11,9 @@ use crate::printer::Printer;
 /// Reads the table of some pictures and gives every row its picture.
 pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
     let Some(table) = &asked.pictures.table else {
-        return Err(Error::usage(format!(
-            "{}: pictures need a table of what they show; give --table labels.csv --image-column file",
+        let what = if path.is_dir() { "a folder" } else { "a zip file" };
+        return Err(Error::data(format!(
+            "{}: is {what}; to learn from its pictures, say what they show with --table labels.csv --image-column file",
             path.display()
         )));
     };

@@ -275,9 +275,9 @@ fn pictures_need_a_table_and_its_column() {
     assert_data_eq!(
         faces.call(&format!("train faces {AGES} --learner mean --out m")),
         str![[r#"
-exit 2
+exit 3
 -- stderr
-error: faces: pictures need a table of what they show; give --table labels.csv --image-column file
+error: faces: is a folder; to learn from its pictures, say what they show with --table labels.csv --image-column file
 
 "#]]
     );
@@ -398,7 +398,8 @@ fn the_table_of_pictures_may_be_of_any_format_with_named_columns() {
     for format in ["parquet", "arrow"] {
         faces.succeed(&format!("predict m faces --out p.{format}"));
         let table = format!("--table p.{format} --image-column file");
-        let learnt = faces.succeed(&format!("train faces {table} --labels 8,9,1* --learner mean --out n --force"));
+        let learnt =
+            faces.succeed(&format!("train faces {table} --labels 8,9,1* --learner mean --out n --force"));
         assert!(learnt.contains("faces, 6 pictures, 10 labels"), "{learnt}");
         let predicted = faces.succeed(&format!("predict n faces {table} --write mode --out -"));
         assert!(predicted.starts_with("file,mode\n0.png,1"), "{predicted}");
