@@ -27,12 +27,10 @@ pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &P
 
 #[cfg(feature = "deep")]
 mod reading {
+    use ldlf::deep::backbones::Kind;
     use ldlf::deep::images::{self, check_readable, join, named, open};
 
     use super::*;
-
-    /// The side that pictures are looked at with where a learner does not name its own.
-    const USUAL_SIDE: usize = 224;
 
     fn policy(asked: &PictureOptions) -> images::BadImages {
         match asked.bad_images {
@@ -73,8 +71,11 @@ mod reading {
 
     /// The side in which a learner will ask for its pictures: those that are kept then serve its first epoch.
     fn side_of(settings: &Settings) -> usize {
-        let side = settings.get("side").and_then(|side| side.as_u64());
-        side.filter(|side| *side > 0).map_or(USUAL_SIDE, |side| side as usize)
+        let side = settings.get("side").and_then(|side| side.as_u64()).map(|side| side as usize);
+        let backbone = settings.get("backbone").and_then(|name| name.as_str());
+        let usual = backbone.and_then(|name| Kind::named(name).ok()).map(Kind::usual_side);
+        // Any size shows whether a picture can be read.
+        side.or(usual).unwrap_or(1)
     }
 
     /// Pictures to predict: all of a folder or zip file, or those that a table names. Every one is looked at once: none is kept.

@@ -3,8 +3,9 @@
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fast_image_resize::images::Image;
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8x3;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
 use ldlf_core::images::Picture;
@@ -100,11 +101,14 @@ fn resized(whole: RgbImage, side: usize) -> Result<RgbImage, String> {
     memory::check("resized, it", &[("columns", new_width as usize), ("lines", new_height as usize)], 3)
         .map_err(|e| e.to_string())?;
     let source =
-        Image::from_vec_u8(width, height, whole.into_raw(), PixelType::U8x3).map_err(|e| e.to_string())?;
-    let mut target = Image::new(new_width, new_height, PixelType::U8x3);
+        TypedImageRef::<U8x3>::from_buffer(width, height, whole.as_raw()).map_err(|e| e.to_string())?;
+    let mut resized = vec![0; 3 * new_width as usize * new_height as usize];
+    let mut target =
+        TypedImage::<U8x3>::from_buffer(new_width, new_height, &mut resized).map_err(|e| e.to_string())?;
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
-    Resizer::new().resize(&source, &mut target, &options).map_err(|e| e.to_string())?;
-    RgbImage::from_raw(new_width, new_height, target.into_vec()).ok_or_else(|| "resizing failed".to_string())
+    // The untyped call would be compiled for every kind of pixel there is.
+    Resizer::new().resize_typed(&source, &mut target, &options).map_err(|e| e.to_string())?;
+    RgbImage::from_raw(new_width, new_height, resized).ok_or_else(|| "resizing failed".to_string())
 }
 
 fn upright(picture: RgbImage, orientation: Orientation) -> Result<Picture, String> {
