@@ -97,7 +97,9 @@ fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<Deep
         }
         Some((depth, units)) => {
             let &[trees, _, found] = parts.shape("leaves")? else {
-                return Err(Error::model_file("the model file's leaves have no shape of trees, leaves, labels"));
+                return Err(Error::model_file(
+                    "the model file's leaves have no shape of trees, leaves, labels",
+                ));
             };
             if !(1..=LARGEST_DEPTH).contains(&depth) {
                 return Err(Error::model_file("the model file's depth is none of a tree; it may be damaged"));
@@ -173,8 +175,12 @@ impl FeatureNetwork {
         }
         let (mean, deviation) = kind.usual_scaling();
         let side = side.unwrap_or(kind.usual_side());
-        let ready =
-            Ready::Pictures(Preparation { side, channels: 3, mean: mean.to_vec(), deviation: deviation.to_vec() });
+        let ready = Ready::Pictures(Preparation {
+            side,
+            channels: 3,
+            mean: mean.to_vec(),
+            deviation: deviation.to_vec(),
+        });
         let device = network::device("cpu")?;
         let network = Backbone::new(kind, ready.input(), Seed::new(0), &device)?;
         let (backbone, report) = load_weights(network, weights)?;

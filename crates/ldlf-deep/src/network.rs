@@ -102,7 +102,9 @@ impl Ready {
     /// Numbers that were made ready, as a tensor.
     pub fn tensor(&self, numbers: Vec<f32>, device: &Device) -> Tensor<4> {
         let shape = match self.input() {
-            Input::Pictures { channels, side } => [numbers.len() / (channels * side * side), channels, side, side],
+            Input::Pictures { channels, side } => {
+                [numbers.len() / (channels * side * side), channels, side, side]
+            }
             Input::Table { features } => [numbers.len() / features.max(1), features, 1, 1],
         };
         Tensor::from_data(TensorData::new(numbers, shape), device)
@@ -179,8 +181,7 @@ pub fn predict(
     ready: &Ready,
     (device, compute): (&Device, &Compute),
 ) -> Result<Matrix<f32>> {
-    let activations =
-        pass(rows, chosen, ready, device, compute, |x| network.activations(x, &Mode::Predict))?;
+    let activations = pass(rows, chosen, ready, device, compute, |x| network.activations(x, &Mode::Predict))?;
     Matrix::new(chosen.len(), top.labels(), top.predict(&activations, compute.threads()))
 }
 
@@ -194,12 +195,13 @@ pub struct Compute {
 impl Compute {
     /// Computes with these threads.
     pub fn new(threads: &Threads) -> Result<Self> {
-        let alone = match threads.count() {
-            1 => Some(rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| {
-                Error::usage(format!("cannot start a thread: {e}; close other programs"))
-            })?),
-            _ => None,
-        };
+        let alone =
+            match threads.count() {
+                1 => Some(rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| {
+                    Error::usage(format!("cannot start a thread: {e}; close other programs"))
+                })?),
+                _ => None,
+            };
         Ok(Compute { threads: threads.clone(), alone })
     }
 
@@ -234,6 +236,8 @@ pub fn device(name: &str) -> Result<Device> {
         "wgpu" | "vulkan" | "metal" | "cuda" | "rocm" => Err(Error::usage(format!(
             "device={name} is not built in; install with `cargo install --path crates/ldlf-cli --features {name}`, or use device=cpu"
         ))),
-        _ => Err(Error::usage(format!("device must be one of cpu, wgpu, vulkan, metal, cuda, rocm, got {name}"))),
+        _ => Err(Error::usage(format!(
+            "device must be one of cpu, wgpu, vulkan, metal, cuda, rocm, got {name}"
+        ))),
     }
 }

@@ -120,7 +120,8 @@ impl NetworkParameters {
     pub fn to_portable_settings(&self) -> Settings {
         let mut settings = self.to_settings();
         if let Some(weights) = &self.weights {
-            let name = std::path::Path::new(weights).file_name().map(|name| name.to_string_lossy().into_owned());
+            let name =
+                std::path::Path::new(weights).file_name().map(|name| name.to_string_lossy().into_owned());
             settings.set("weights", name.unwrap_or_default());
         }
         settings

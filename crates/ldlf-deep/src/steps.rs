@@ -51,7 +51,8 @@ pub fn step<M: Module>(
 /// Scales all gradients so that their length is at most `longest`. Chunks are summed in their order, whatever the threads.
 fn shorten(gradients: &mut BTreeMap<String, Vec<f32>>, longest: f64, threads: &Threads) {
     let chunks: Vec<&[f32]> = gradients.values().flat_map(|gradient| gradient.chunks(CHUNK)).collect();
-    let squares = threads.map(chunks, |chunk| chunk.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>());
+    let squares =
+        threads.map(chunks, |chunk| chunk.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>());
     let length = squares.iter().sum::<f64>().sqrt();
     if length > longest {
         let factor = (longest / length) as f32;

@@ -102,7 +102,8 @@ impl Top {
                     for (index, row) in gradient.chunks_exact_mut(labels).enumerate() {
                         let place = examples.rows.map_or(start + index, |rows| rows[start + index]);
                         let target = &examples.targets[place * labels..][..labels];
-                        let weight = f64::from(examples.weights.map_or(1.0, |weights| weights[place])) / total;
+                        let weight =
+                            f64::from(examples.weights.map_or(1.0, |weights| weights[place])) / total;
                         loss += weight * softmax_loss(row, target, weight as f32);
                     }
                     (loss, gradient)
@@ -168,8 +169,7 @@ fn softmax_loss(row: &mut [f32], target: &[f32], weight: f32) -> f64 {
 /// Convolves every distribution with a Gaussian; what would leave the ends is shared out again by normalising.
 fn smooth(leaves: &mut [f32], labels: usize, deviation: f64) {
     let reach = (3.0 * deviation).ceil() as usize;
-    let kernel: Vec<f64> =
-        (0..=reach).map(|step| (-0.5 * (step as f64 / deviation).powi(2)).exp()).collect();
+    let kernel: Vec<f64> = (0..=reach).map(|step| (-0.5 * (step as f64 / deviation).powi(2)).exp()).collect();
     let mut smoothed = vec![0.0f64; labels];
     for leaf in leaves.chunks_exact_mut(labels) {
         for (label, out) in smoothed.iter_mut().enumerate() {

@@ -88,7 +88,9 @@ impl Plan {
         if let Some(weights) = &self.network.weights
             && !Path::new(weights).is_file()
         {
-            return Err(Error::usage(format!("weights={weights}: there is no such file; name a .safetensors or .pth file")));
+            return Err(Error::usage(format!(
+                "weights={weights}: there is no such file; name a .safetensors or .pth file"
+            )));
         }
         let side = self.network.side.unwrap_or(kind.usual_side());
         if kind != Kind::Mlp && side < kind.smallest_side() {
@@ -167,7 +169,8 @@ impl<'a> Training<'a> {
             network.backbone = load_weights(network.backbone, Path::new(path))?.0;
         }
         let frozen = frozen(parameters);
-        network = arrays::freeze(network, &|name| frozen.iter().any(|start| name.starts_with(start.as_str())));
+        network =
+            arrays::freeze(network, &|name| frozen.iter().any(|start| name.starts_with(start.as_str())));
         let mean = data.mean_target_of(rows.iter().copied());
         let mut training = Training {
             plan,
@@ -219,6 +222,12 @@ impl<'a> Training<'a> {
         self.plan.forest.leaf_every.unwrap_or(self.per_epoch().min(100))
     }
 
+    /// Whether the leaves move after an iteration. Equal leaves give the network no gradient at all, so that at first they move sooner.
+    fn leaves_are_due(&self, iteration: usize) -> bool {
+        let every = self.leaf_every();
+        iteration.is_multiple_of(every) || iteration < every && iteration >= 4 && iteration.is_power_of_two()
+    }
+
     /// The mini-batches of an epoch. They follow from the seed and the epoch alone; rows left over wait for another epoch.
     fn batches(&self, epoch: usize) -> Vec<Vec<usize>> {
         let mut generator = self.seed.named("shuffle").numbered(epoch as u64).generator();
@@ -232,7 +241,8 @@ impl<'a> Training<'a> {
         let augmentation = Augmentation { flip: p.flip, crop: p.crop, jitter: p.jitter };
         let data = self.data;
         while self.progress.iteration < self.total() {
-            let (epoch, done) = (self.progress.iteration / self.per_epoch(), self.progress.iteration % self.per_epoch());
+            let (epoch, done) =
+                (self.progress.iteration / self.per_epoch(), self.progress.iteration % self.per_epoch());
             let batches = self.batches(epoch).split_off(done);
             match (&data.images, self.ready.clone()) {
                 (Some(images), Ready::Pictures(preparation)) => {
@@ -241,7 +251,9 @@ impl<'a> Training<'a> {
                         batches_ahead(images, &batches, &preparation, Some((&augmentation, seed)), READERS)?;
                     for batch in ahead {
                         let batch = batch?;
-                        if let ControlFlow::Break(reason) = self.iterate(&batch.rows, batch.pixels, context)? {
+                        if let ControlFlow::Break(reason) =
+                            self.iterate(&batch.rows, batch.pixels, context)?
+                        {
                             return Ok(reason);
                         }
                     }
@@ -279,11 +291,12 @@ impl<'a> Training<'a> {
         self.progress.loss = Some(loss);
         let iteration = self.progress.iteration;
         let mut verdict = ControlFlow::Continue(());
-        if matches!(self.top, Top::Forest(_)) && iteration.is_multiple_of(self.leaf_every()) {
+        if matches!(self.top, Top::Forest(_)) && self.leaves_are_due(iteration) {
             self.update_leaves();
             verdict = context.report(FitEvent::LeafUpdate { iteration }, self);
         }
-        if iteration.is_multiple_of(self.per_epoch()) && !self.validation.is_empty() && verdict.is_continue() {
+        if iteration.is_multiple_of(self.per_epoch()) && !self.validation.is_empty() && verdict.is_continue()
+        {
             verdict = self.validate(context)?;
         }
         let event = FitEvent::Iteration { iteration, total: self.total(), loss: Some(loss) };
@@ -297,7 +310,8 @@ impl<'a> Training<'a> {
     fn step(&mut self, rows: &[usize], numbers: Vec<f32>) -> f64 {
         let iteration = self.progress.iteration;
         let p = &self.plan.network;
-        let steps = [1.0, p.backbone_factor()].map(|factor| p.step_at(iteration, self.total(), self.per_epoch(), factor));
+        let steps = [1.0, p.backbone_factor()]
+            .map(|factor| p.step_at(iteration, self.total(), self.per_epoch(), factor));
         let mode = Mode::Train(self.seed.named("dropout").numbered(iteration as u64));
         let trees = self.trees_of(iteration);
         let network = self.network.take().expect("the network is away only within a step");
@@ -447,7 +461,9 @@ impl<'a> Training<'a> {
             let rows = checkpoint.u32s("noted_rows", checkpoint.shape("noted_rows")?)?;
             let activations = checkpoint.f32s("noted_activations", &[rows.len(), self.top.units()])?;
             if rows.iter().any(|&row| row as usize >= self.data.rows()) {
-                return Err(Error::model_file("the checkpoint names a row that is not there; it may be damaged"));
+                return Err(Error::model_file(
+                    "the checkpoint names a row that is not there; it may be damaged",
+                ));
             }
             self.noted = (activations, rows.into_iter().map(|row| row as usize).collect());
         }
@@ -497,12 +513,21 @@ impl InProgress for Training<'_> {
         }
         for (name, moments) in &self.state {
             parts.put(&format!("first.{name}"), Array::F32(vec![moments.first.len()], moments.first.clone()));
-            parts.put(&format!("second.{name}"), Array::F32(vec![moments.second.len()], moments.second.clone()));
+            parts.put(
+                &format!("second.{name}"),
+                Array::F32(vec![moments.second.len()], moments.second.clone()),
+            );
         }
         let (activations, rows) = &self.noted;
         if !rows.is_empty() {
-            parts.put("noted_activations", Array::F32(vec![rows.len(), self.top.units()], activations.clone()));
-            parts.put("noted_rows", Array::U32(vec![rows.len()], rows.iter().map(|&row| row as u32).collect()));
+            parts.put(
+                "noted_activations",
+                Array::F32(vec![rows.len(), self.top.units()], activations.clone()),
+            );
+            parts.put(
+                "noted_rows",
+                Array::U32(vec![rows.len()], rows.iter().map(|&row| row as u32).collect()),
+            );
         }
         parts.put_detail(
             "checkpoint",
@@ -525,7 +550,8 @@ fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec<usize>) {
     }
     let is_valid = |part: &String| part.trim().to_ascii_lowercase().starts_with("val");
     if let Some(parts) = &data.split {
-        let (valid, rest): (Vec<usize>, Vec<usize>) = (0..data.rows()).partition(|&row| is_valid(&parts[row]));
+        let (valid, rest): (Vec<usize>, Vec<usize>) =
+            (0..data.rows()).partition(|&row| is_valid(&parts[row]));
         if !valid.is_empty() && !rest.is_empty() {
             return (rest, valid);
         }
@@ -563,13 +589,17 @@ fn ready(plan: &Plan, kind: Kind, data: &Dataset, rows: &[usize]) -> Result<Read
 fn frozen(parameters: &NetworkParameters) -> Vec<String> {
     let given = parameters.freeze.as_deref().unwrap_or_default();
     let starts = given.split('+').map(str::trim).filter(|start| !start.is_empty());
-    starts.map(|start| if start == "all" { "backbone".to_string() } else { format!("backbone.{start}") }).collect()
+    starts
+        .map(|start| if start == "all" { "backbone".to_string() } else { format!("backbone.{start}") })
+        .collect()
 }
 
 /// The weighted mean K-L divergence of some rows, and for ordered labels the mean absolute error of the predicted means.
 fn measured(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> (f64, Option<f64>) {
     let (mut kl, mut error, mut total) = (0.0, 0.0, 0.0);
-    let mean = |values: &[f64], shares: &[f32]| values.iter().zip(shares).map(|(v, &p)| v * f64::from(p)).sum::<f64>();
+    let mean = |values: &[f64], shares: &[f32]| {
+        values.iter().zip(shares).map(|(v, &p)| v * f64::from(p)).sum::<f64>()
+    };
     for (index, &row) in rows.iter().enumerate() {
         let weight = f64::from(data.weight(row));
         let (target, predicted) = (data.targets.row(row), predicted.row(index));
@@ -593,7 +623,10 @@ pub(crate) fn put_network(parts: &mut Parts, prefix: &str, numbers: &BTreeMap<St
         let shape = head.shape();
         let leaves = vec![shape.trees, shape.leaves(), shape.labels];
         parts.put(&format!("{prefix}leaves"), Array::F32(leaves, head.leaves().to_vec()));
-        parts.put(&format!("{prefix}units"), Array::U32(vec![shape.trees, shape.splits()], head.units().to_vec()));
+        parts.put(
+            &format!("{prefix}units"),
+            Array::U32(vec![shape.trees, shape.splits()], head.units().to_vec()),
+        );
     }
 }
 
