@@ -84,7 +84,7 @@ fn votes_are_the_labels_of_the_rows_and_a_column_beside_them_is_the_truth() {
     assert_eq!(dataset.targets.as_slice(), [0.25, 0.5, 0.25, 0.0, 1.0, 0.0]);
     assert_eq!(dataset.truth, Some(vec![20.0, 30.0]));
     assert_eq!(dataset.schema.label_names, ["20", "25", "30"]);
-    assert!(notices[0].contains("2 of 2 rows of labels did not sum to 1"), "{notices:?}");
+    assert!(notices[0].contains("votes.npy: 2 of 2 rows of labels did not sum to 1"), "{notices:?}");
 }
 
 #[test]
