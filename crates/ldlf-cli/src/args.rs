@@ -70,6 +70,10 @@ pub enum Command {
     /// Write a model for other runtimes, as ONNX
     #[command(after_help = EXPORT)]
     Export(Export),
+    /// Write what a layer of a network makes of pictures, as a table
+    #[cfg(feature = "deep")]
+    #[command(after_help = FEATURES)]
+    Features(Features),
     /// Make one self-contained HTML page of results and models
     #[command(after_help = REPORT)]
     Report(Report),
@@ -454,6 +458,48 @@ labels that stand for numbers also `mean` and `mode`. Names are in its metadata.
 
 Example:
   ldlf export votes.ldlf --onnx votes.onnx";
+
+/// `ldlf features`.
+#[cfg(feature = "deep")]
+#[derive(Args)]
+pub struct Features {
+    /// A model of dldlf, dldl or dndf-ldl; with --weights the name of a backbone
+    #[arg(value_name = "MODEL|BACKBONE")]
+    pub network: PathBuf,
+    /// The folder or zip file of pictures
+    pub data: PathBuf,
+    /// The layer, such as fc7; by default what the head of the network sees
+    #[arg(long, value_name = "NAME")]
+    pub layer: Option<String>,
+    /// A file of weights (.safetensors, .pth) for a backbone without a model
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// With --weights, the side of the square that the network sees; by default its usual one
+    #[arg(long, value_name = "N", requires = "weights", value_parser = values::at_least_one)]
+    pub side: Option<usize>,
+    /// Where to write (.csv, .tsv, .parquet, .arrow, .feather, .arrows, .npz)
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The format of --table, where its name does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = values::format)]
+    pub format: Option<ldlf::read::Format>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub pictures: PictureOptions,
+}
+
+#[cfg(feature = "deep")]
+const FEATURES: &str = "\
+The first column is the name of the picture, the others are f_0, f_1, ...: features for learners that read tables.
+
+Examples:
+  ldlf features faces.ldlf photos --out features.parquet
+  ldlf features alexnet photos.zip --weights alexnet.pth --layer fc7 --out fc7.csv";
 
 /// A model with the data that it is looked at with.
 #[derive(Args)]

@@ -6,6 +6,8 @@ mod datasets;
 mod demo;
 mod evaluate;
 mod export;
+#[cfg(feature = "deep")]
+mod features;
 mod generate;
 mod inspect;
 mod learners;
@@ -45,6 +47,8 @@ pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
         Command::Generate(args) => generate::run(&args, printer),
         Command::Inspect(args) => inspect::run(&args, printer),
         Command::Export(args) => export::run(&args, printer),
+        #[cfg(feature = "deep")]
+        Command::Features(args) => features::run(&args, printer),
         Command::Report(args) => report::run(&args, printer),
         Command::Plot(args) => plot::run(&args, printer),
         Command::Demo(args) => demo::run(&args, printer),

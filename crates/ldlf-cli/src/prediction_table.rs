@@ -1,4 +1,4 @@
-//! The table that `predict` writes: which columns, and one writer a format.
+//! The table that `predict` and `features` write: which columns, and one writer a format.
 
 mod answers;
 #[cfg(feature = "parquet")]
@@ -20,8 +20,8 @@ pub use delimited::{Formulas, as_io, delimited};
 
 /// Some columns of a block of rows.
 pub enum Column<'a> {
-    /// `[rows, labels]` with a name a label.
-    Distribution(&'a [String], &'a Matrix<f32>),
+    /// Single precision, `[rows, columns]`: what a whole is called, and a name a column.
+    Matrix(&'a str, &'a [String], &'a Matrix<f32>),
     /// A number a row.
     Numbers(&'a str, Vec<f64>),
     /// A text a row, such as the name of its picture.
@@ -74,7 +74,7 @@ impl Kind {
             Some("arrows") => Ok(Kind::Arrow(arrow::Form::Stream)),
             Some("npz") => Ok(Kind::Npz),
             _ => Err(Error::usage(format!(
-                "{}: predictions are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows or .npz; choose one of these",
+                "{}: tables are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows or .npz; choose one of these",
                 path.display()
             ))),
         }

@@ -170,6 +170,10 @@ pub struct TrainingWatcher {
     progress: Progress,
     checkpoints: Option<Checkpoints>,
     stop_after: Option<usize>,
+    /// What a row is called.
+    noun: &'static str,
+    /// The iteration that was seen first, and when: a fit may be resumed, and its first step takes longest.
+    first: Option<(usize, Instant)>,
     validation_kl: Option<f64>,
     /// What went wrong with a checkpoint; the fit ends then.
     pub failure: Option<Error>,
@@ -180,12 +184,19 @@ pub struct TrainingWatcher {
 }
 
 impl TrainingWatcher {
-    /// Shows progress, writes checkpoints and stops after an iteration, as asked.
-    pub fn new(printer: &Printer, checkpoints: Option<Checkpoints>, stop_after: Option<usize>) -> Self {
+    /// Shows progress in rows called `noun`, writes checkpoints and stops after an iteration, as asked.
+    pub fn new(
+        printer: &Printer,
+        checkpoints: Option<Checkpoints>,
+        stop_after: Option<usize>,
+        noun: &'static str,
+    ) -> Self {
         TrainingWatcher {
             progress: Progress::new(printer, "iteration"),
             checkpoints,
             stop_after,
+            noun,
+            first: None,
             validation_kl: None,
             failure: None,
             reached_stop: false,
@@ -227,11 +238,20 @@ impl Observer for TrainingWatcher {
             FitEvent::LeafUpdate { .. } => return ControlFlow::Continue(()),
             FitEvent::Iteration { iteration, total, loss } => (iteration, total, loss),
         };
-        let validation = self.validation_kl;
+        let (first, since) = *self.first.get_or_insert_with(|| (iteration, Instant::now()));
+        let (validation, noun) = (self.validation_kl, self.noun);
         self.progress.step(iteration, 0.0, total, || {
-            let loss = loss.map_or(String::new(), |loss| format!("loss {loss:.4}"));
-            let kl = validation.map_or(String::new(), |kl| format!(" validation K-L {kl:.4}"));
-            loss + &kl
+            let steps = iteration.saturating_sub(first) as f64;
+            let rate = |rows: usize| {
+                format!(" {:.0} {noun}s/s", steps * rows as f64 / since.elapsed().as_secs_f64().max(1e-9))
+            };
+            let words = [
+                loss.map(|loss| format!(" loss {loss:.4}")),
+                validation.map(|kl| format!(" validation K-L {kl:.4}")),
+                state.validation_mae().map(|mae| format!(" MAE {mae:.3}")),
+                state.rows_an_iteration().filter(|_| steps > 0.0).map(rate),
+            ];
+            words.into_iter().flatten().collect::<String>().trim_start().to_string()
         });
         let stop = interrupted();
         let reached = self.stop_after.is_some_and(|last| iteration >= last);

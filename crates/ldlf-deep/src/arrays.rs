@@ -1,6 +1,6 @@
 //! A network's numbers by name, on the host: what model files, checkpoints and the kept best epoch are made of.
 
-use burn::module::{Flag, Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
 use ldlf_core::{Error, Result};
 use std::collections::BTreeMap;
@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 pub type Numbers = (Vec<usize>, Vec<f32>);
 
 /// Every number of a network by its name (`backbone.conv1.weight`), running statistics included.
-///
-/// Running statistics are kept a thread at a time by `burn` and only [`Module::valid`] joins them: give the network that came from it.
 pub fn collect<M: Module>(network: &M) -> BTreeMap<String, Numbers> {
     let mut collector = Collector::default();
     network.visit(&mut collector);
@@ -120,12 +118,6 @@ impl ModuleMapper for Freezer<'_> {
         match (self.frozen)(&self.path.name()) {
             true => param.set_require_grad(false),
             false => param,
-        }
-    }
-    fn map_flag(&mut self, flag: Param<Flag>) -> Param<Flag> {
-        match (self.frozen)(&self.path.name()) {
-            true => flag.with_value(false),
-            false => flag,
         }
     }
 }

@@ -3,7 +3,6 @@
 use ldlf_core::learner::Abilities;
 use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings};
 
-use crate::backbones::Kind;
 use crate::model::load;
 use crate::parameters::{NetworkParameters, of_forests, split};
 use crate::training::{Plan, Rule, train};
@@ -37,7 +36,7 @@ impl Learner for Deep {
     }
 
     fn reads_images(&self) -> bool {
-        self.plan.network.backbone != Kind::Mlp.name()
+        true // with backbone=mlp the training says what is wrong with pictures
     }
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {

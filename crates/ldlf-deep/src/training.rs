@@ -222,6 +222,12 @@ impl<'a> Training<'a> {
         self.plan.forest.leaf_every.unwrap_or(self.per_epoch().min(100))
     }
 
+    /// Whether the leaves move after an iteration. Equal leaves give the network no gradient at all, so that at first they move sooner.
+    fn leaves_are_due(&self, iteration: usize) -> bool {
+        let every = self.leaf_every();
+        iteration.is_multiple_of(every) || iteration < every && iteration >= 4 && iteration.is_power_of_two()
+    }
+
     /// The mini-batches of an epoch. They follow from the seed and the epoch alone; rows left over wait for another epoch.
     fn batches(&self, epoch: usize) -> Vec<Vec<usize>> {
         let mut generator = self.seed.named("shuffle").numbered(epoch as u64).generator();
@@ -285,7 +291,7 @@ impl<'a> Training<'a> {
         self.progress.loss = Some(loss);
         let iteration = self.progress.iteration;
         let mut verdict = ControlFlow::Continue(());
-        if matches!(self.top, Top::Forest(_)) && iteration.is_multiple_of(self.leaf_every()) {
+        if matches!(self.top, Top::Forest(_)) && self.leaves_are_due(iteration) {
             self.update_leaves();
             verdict = context.report(FitEvent::LeafUpdate { iteration }, self);
         }

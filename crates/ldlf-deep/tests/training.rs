@@ -1,115 +1,325 @@
-//! Ten steps of a small network with the forest head against PyTorch's gradients (`oracles/training.py`).
+//! The deep learners as the registry gives them: they learn, end as told, go on where they stopped, and survive their file.
 
-mod common;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use burn::module::Module;
-use burn::optim::{GradientsParams, SgdConfig};
-use burn::tensor::{Device, Tensor, TensorData};
-use common::{distributions, input, numbers, with_hashed_weights};
-use ldlf_core::{Seed, Threads};
-use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
-use ldlf_deep::head::ForestHead;
-use ldlf_forest::head::{Head, LeafUpdate};
-use ldlf_forest::leaves::LeafPrior;
-use ldlf_forest::loss::LossForm;
-use ldlf_forest::tree_shape::ForestShape;
-use serde_json::Value;
+use ldlf_core::images::{Picture, Pictures};
+use ldlf_core::measures::{KL, mean_over_rows};
+use ldlf_core::model_file::Parts;
+use ldlf_core::{
+    Dataset, Features, FitContext, FitEvent, Images, InProgress, LearnerEntry, Matrix, Observer, Result,
+    Settings, StopReason, Threads, TrainedModel,
+};
+use ldlf_deep::entries;
 
-const SIDE: usize = 16;
-const ROWS: usize = 8;
-const SHAPE: ForestShape = ForestShape { trees: 3, depth: 4, units: 9, labels: 5 };
+/// Squares of one colour each, from dark red to bright blue.
+#[derive(Debug)]
+struct Squares(Vec<String>);
 
-#[derive(Module, Debug)]
-struct Network {
-    backbone: Backbone,
-    head: ForestHead,
+impl Squares {
+    fn images(count: usize) -> Images {
+        Images::all(Arc::new(Squares((0..count).map(|number| format!("square-{number:03}.png")).collect())))
+    }
 }
 
-fn oracle() -> Value {
-    serde_json::from_str(include_str!("oracles/training.json")).unwrap()
+fn colour(number: usize, count: usize) -> f64 {
+    ((number * 37) % count) as f64 / count as f64
 }
 
-fn network(oracle: &Value, device: &Device) -> Network {
-    let taken = Input::Pictures { channels: 3, side: SIDE };
-    let backbone = Backbone::thinner(Kind::SmallCnn, taken, 4, Seed::new(0), device).unwrap();
-    let units = oracle["units"].as_array().unwrap().iter().flat_map(|tree| tree.as_array().unwrap());
-    let units = units.map(|unit| unit.as_u64().unwrap() as u32).collect();
-    let leaves = distributions("leaves", SHAPE.trees * SHAPE.leaves(), SHAPE.labels);
-    let head = ForestHead::new(backbone.width(), SHAPE, Seed::new(0), device).unwrap();
-    let head = with_hashed_weights(head).from_core(Head::from_parts(SHAPE, units, leaves));
-    Network { backbone: with_hashed_weights(backbone), head }
+impl Pictures for Squares {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn name(&self, picture: usize) -> &str {
+        &self.0[picture]
+    }
+    fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>> {
+        let blue = (255.0 * colour(picture, self.len())) as u8;
+        let rgb = [255 - blue, 30, blue].repeat(side * side);
+        Ok(Arc::new(Picture { width: side, height: side, rgb }))
+    }
 }
 
-/// Trains as the oracle does; `on_cpu` decides who computes the loss. Gives the losses and predictions of the first pictures.
-fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
-    let device = Device::flex().autodiff();
-    let mut network = network(&oracle(), &device);
-    let mut optimiser = SgdConfig::new().init();
-    let (mut losses, mut noted) = (Vec::new(), (Vec::new(), Vec::new()));
-    for step in 0..10 {
-        let x = input(&format!("pictures {step}"), [ROWS, 3, SIDE, SIDE], 1.0, &device);
-        let targets = distributions(&format!("targets {step}"), ROWS, SHAPE.labels);
-        let features = network.backbone.forward(x, &Mode::Train(Seed::new(step)));
-        let activations = network.head.activations(features);
-        noted.0.extend(numbers(activations.clone()));
-        noted.1.extend_from_slice(&targets);
-        let (trees, form) = (0..SHAPE.trees, LossForm::Trees);
-        let gradients = if on_cpu {
-            let (loss, gradient) =
-                network.head.loss_on_cpu(activations.clone(), &targets, None, form, trees, &Threads::one());
-            losses.push(loss);
-            (activations * gradient).sum().backward()
-        } else {
-            let targets = Tensor::from_data(TensorData::new(targets, [ROWS, SHAPE.labels]), &device);
-            let loss = network.head.loss(activations, targets, None, form, trees);
-            losses.push(f64::from(numbers(loss.clone())[0]));
-            loss.backward()
-        };
-        let gradients = GradientsParams::from_grads(gradients, &network);
-        network = optimiser.step(0.5, network, gradients);
-        if step % 2 == 1 {
-            let base = (0..SHAPE.labels)
-                .map(|label| {
-                    let column = noted.1.iter().skip(label).step_by(SHAPE.labels);
-                    column.map(|d| f64::from(*d)).sum::<f64>() / (2 * ROWS) as f64
-                })
-                .collect();
-            let update = LeafUpdate { iterations: 5, prior: LeafPrior { strength: 0.5, base } };
-            network.head.update_leaves(&noted.0, &noted.1, None, &update, &Threads::one());
-            noted = (Vec::new(), Vec::new());
+const ROWS: usize = 96;
+
+/// Targets that follow the colour: how blue, how red, and a constant rest.
+fn targets() -> Matrix<f32> {
+    let row = |number| {
+        let blue = colour(number, ROWS) as f32;
+        [0.8 * blue, 0.8 * (1.0 - blue), 0.2]
+    };
+    Matrix::from_rows(&(0..ROWS).map(row).collect::<Vec<_>>())
+}
+
+fn squares() -> Dataset {
+    let mut data = Dataset::of_images("squares", Squares::images(ROWS), "file", targets()).unwrap();
+    data.schema.label_values = Some(vec![0.0, 1.0, 2.0]);
+    data
+}
+
+/// The same targets over a table whose first column is the colour.
+fn table() -> Dataset {
+    let row = |number: usize| [colour(number, ROWS) as f32 * 10.0, (number % 7) as f32];
+    let features = Features::Dense(Matrix::from_rows(&(0..ROWS).map(row).collect::<Vec<_>>()));
+    Dataset::new("table", features, targets()).unwrap()
+}
+
+fn entry(name: &str) -> LearnerEntry {
+    entries().into_iter().find(|entry| entry.name == name).unwrap()
+}
+
+/// A small network and few, large steps: enough for squares of one colour.
+const QUICK: [&str; 7] =
+    ["side=8", "channels=3", "epochs=6", "batch_size=16", "learning_rate=0.01", "jitter=0", "crop=0"];
+const FEW_TREES: [&str; 3] = ["trees=3", "depth=3", "leaf_every=3"];
+
+fn settings(learner: &str, more: &[&str]) -> Settings {
+    let trees: &[&str] = if learner == "dldl" { &[] } else { &FEW_TREES };
+    Settings::parse([&QUICK[..], trees, more].concat()).unwrap()
+}
+
+fn fit_with(
+    learner: &str,
+    more: &[&str],
+    data: &Dataset,
+    context: &mut FitContext<'_>,
+) -> Result<TrainedModel> {
+    TrainedModel::fit(&*(entry(learner).build)(&settings(learner, more))?, data, context)
+}
+
+fn fit(learner: &str, more: &[&str], data: &Dataset) -> TrainedModel {
+    fit_with(learner, more, data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap()
+}
+
+fn bytes(model: &TrainedModel) -> Vec<u8> {
+    model.to_parts().to_bytes().unwrap()
+}
+
+fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
+    let predicted = model.predict_rows(data, &Threads::one()).unwrap().into_distributions().unwrap();
+    mean_over_rows(&KL, &data.targets, &predicted)
+}
+
+/// What the best constant answer gives.
+fn floor(data: &Dataset) -> f64 {
+    let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
+    mean_over_rows(&KL, &data.targets, &Matrix::new(ROWS, mean.len(), mean.repeat(ROWS)).unwrap())
+}
+
+#[test]
+fn every_deep_learner_learns_from_pictures() {
+    let data = squares();
+    for learner in ["dldlf", "dndf-ldl", "dldl"] {
+        let found = kl(&fit(learner, &["epochs=12"], &data), &data);
+        assert!(found < 0.5 * floor(&data), "{learner}: {found} against {}", floor(&data));
+    }
+}
+
+#[test]
+fn every_deep_learner_learns_from_a_table() {
+    let data = table();
+    for learner in ["dldlf", "dndf-ldl", "dldl"] {
+        let found = kl(&fit(learner, &["backbone=mlp", "epochs=15"], &data), &data);
+        assert!(found < 0.5 * floor(&data), "{learner}: {found} against {}", floor(&data));
+    }
+}
+
+#[test]
+fn sgd_with_steps_learns_too() {
+    let data = squares();
+    let sgd = [
+        "optimiser=sgd",
+        "learning_rate=0.05",
+        "schedule=step",
+        "step_every=8",
+        "epochs=12",
+        "weight_decay=0",
+    ];
+    assert!(kl(&fit("dldl", &sgd, &data), &data) < 0.5 * floor(&data));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+    let data = squares();
+    let with = |seed, threads| {
+        let mut observer = ();
+        let mut context = FitContext::new(seed, threads, &mut observer);
+        bytes(&fit_with("dldlf", &["epochs=2"], &data, &mut context).unwrap())
+    };
+    let first = with(0, Threads::one());
+    assert_eq!(first, with(0, Threads::one()));
+    assert_eq!(first, with(0, Threads::new(2).unwrap()));
+    assert_ne!(first, with(1, Threads::one()));
+}
+
+/// Stops after an iteration and keeps a checkpoint of it.
+struct StopAt(usize, Option<Parts>);
+
+impl Observer for StopAt {
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        match event {
+            FitEvent::Iteration { iteration, .. } if *iteration == self.0 => {
+                self.1 = state.checkpoint();
+                ControlFlow::Break(StopReason::Interrupted)
+            }
+            _ => ControlFlow::Continue(()),
         }
     }
-    let network = network.valid();
-    let x = input("pictures 0", [ROWS, 3, SIDE, SIDE], 1.0, &Device::flex());
-    let features = network.backbone.forward(x, &Mode::Predict);
-    (losses, numbers(network.head.predict(network.head.activations(features))))
 }
 
-fn ten_steps_equal_pytorch(on_cpu: bool) {
-    let oracle = oracle();
-    let (losses, predictions) = train(on_cpu);
-    for (found, expected) in losses.iter().zip(oracle["losses"].as_array().unwrap()) {
-        let expected = expected.as_f64().unwrap();
-        assert!((found - expected).abs() < 1e-4, "{found} {expected}");
-    }
-    let expected = oracle["predictions"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
-    for (found, expected) in predictions.iter().zip(expected) {
-        let expected = expected.as_f64().unwrap();
-        assert!((f64::from(*found) - expected).abs() < 1e-4, "{found} {expected}");
+#[test]
+fn a_resumed_training_ends_with_the_same_bytes() {
+    let data = squares();
+    for learner in ["dldlf", "dldl"] {
+        let whole = bytes(&fit(learner, &[], &data));
+        // In the middle of an epoch, between two leaf updates.
+        let mut stop = StopAt(8, None);
+        fit_with(learner, &[], &data, &mut FitContext::new(0, Threads::one(), &mut stop)).unwrap();
+        let checkpoint = Parts::from_bytes(&stop.1.unwrap().to_bytes().unwrap()).unwrap();
+        let mut observer = ();
+        let mut context = FitContext::new(0, Threads::one(), &mut observer);
+        context.resume = Some(checkpoint);
+        assert_eq!(whole, bytes(&fit_with(learner, &[], &data, &mut context).unwrap()), "{learner}");
     }
 }
 
 #[test]
-fn ten_steps_with_the_loss_by_tensor_operations_equal_pytorch() {
-    ten_steps_equal_pytorch(false);
+fn a_checkpoint_of_another_training_is_refused() {
+    let data = squares();
+    let mut stop = StopAt(2, None);
+    fit_with("dldlf", &[], &data, &mut FitContext::new(0, Threads::one(), &mut stop)).unwrap();
+    let refusal = |learner: &str, more: &[&str], seed| {
+        let mut observer = ();
+        let mut context = FitContext::new(seed, Threads::one(), &mut observer);
+        context.resume = stop.1.clone();
+        fit_with(learner, more, &data, &mut context).err().unwrap().to_string()
+    };
+    assert_eq!(
+        refusal("dldl", &[], 0),
+        "the checkpoint was made with the learner dldlf, this training has dldl"
+    );
+    assert_eq!(
+        refusal("dldlf", &["batch_size=8"], 0),
+        "the checkpoint was made with batch_size 16, this training has 8"
+    );
+    assert_eq!(refusal("dldlf", &[], 1), "the checkpoint was made with another seed; give the same --seed");
 }
 
 #[test]
-fn ten_steps_with_the_loss_by_the_kernel_equal_pytorch() {
-    ten_steps_equal_pytorch(true);
+fn a_stopped_training_keeps_the_best_epoch() {
+    let data = squares();
+    let mut stop = StopAt(13, None);
+    let model = fit_with("dldlf", &[], &data, &mut FitContext::new(0, Threads::one(), &mut stop)).unwrap();
+    assert_eq!((model.summary.stopped, model.summary.iterations), (StopReason::Interrupted, 13));
+    // Five batches of sixteen make an epoch of the 86 rows that are not held back.
+    assert!([Some(5), Some(10)].contains(&model.summary.best_iteration), "{:?}", model.summary);
 }
 
 #[test]
-fn the_same_steps_give_the_same_bits() {
-    assert_eq!(train(true), train(true));
+fn rows_that_the_data_marks_valid_are_those_it_is_measured_on() {
+    let mut data = squares();
+    data.split = Some((0..ROWS).map(|row| if row < 32 { "valid" } else { "train" }.to_string()).collect());
+    let model = fit("dldl", &["epochs=1"], &data);
+    // 64 rows are left: four batches.
+    assert_eq!(model.summary.iterations, 4);
+    let marked = kl(&model, &data.select(&(0..32).collect::<Vec<_>>()));
+    assert!((model.summary.validation_kl.unwrap() - marked).abs() < 1e-6);
+}
+
+#[test]
+fn a_model_survives_its_file() {
+    let data = squares();
+    for learner in ["dldlf", "dldl"] {
+        let model = fit(learner, &["epochs=2"], &data);
+        let parts = Parts::from_bytes(&bytes(&model)).unwrap();
+        let again = TrainedModel::from_parts(parts, &entries()).unwrap();
+        let threads = Threads::one();
+        assert_eq!(
+            model.predict_rows(&data, &threads).unwrap(),
+            again.predict_rows(&data, &threads).unwrap()
+        );
+    }
+}
+
+#[test]
+fn frozen_parameters_stay_as_they_were() {
+    let data = squares();
+    let numbers = |more: &[&str], name: &str| {
+        let parts = fit("dldl", more, &data).to_parts();
+        let shape = parts.shape(name).unwrap().to_vec();
+        parts.f32s(name, &shape).unwrap()
+    };
+    let (first, second) = ("network.backbone.blocks.0.conv.weight", "network.backbone.blocks.1.conv.weight");
+    let running = "network.backbone.blocks.0.norm.running_mean";
+    let freeze = |epochs: &'static str| [epochs, "freeze=blocks.0"];
+    assert_eq!(numbers(&freeze("epochs=1"), first), numbers(&freeze("epochs=2"), first));
+    assert!(numbers(&freeze("epochs=2"), running).iter().all(|&mean| mean == 0.0));
+    assert_ne!(numbers(&freeze("epochs=1"), second), numbers(&freeze("epochs=2"), second));
+    let all = |epochs: &'static str| [epochs, "freeze=all"];
+    assert_eq!(numbers(&all("epochs=1"), second), numbers(&all("epochs=2"), second));
+    assert_ne!(
+        numbers(&all("epochs=1"), "network.head.weight"),
+        numbers(&all("epochs=2"), "network.head.weight")
+    );
+}
+
+#[test]
+fn a_backbone_rate_of_nothing_moves_the_head_alone() {
+    let data = squares();
+    let still = ["backbone_rate=0", "weight_decay=0", "epochs=2"];
+    let parts = fit("dldl", &still, &data).to_parts();
+    let other = fit("dldl", &["backbone_rate=0", "weight_decay=0", "epochs=1"], &data).to_parts();
+    let weights = |parts: &Parts, name: &str| {
+        let shape = parts.shape(name).unwrap().to_vec();
+        parts.f32s(name, &shape).unwrap()
+    };
+    let conv = "network.backbone.blocks.0.conv.weight";
+    assert_eq!(weights(&parts, conv), weights(&other, conv));
+    assert_ne!(weights(&parts, "network.head.weight"), weights(&other, "network.head.weight"));
+}
+
+#[test]
+fn leaves_are_smoothed_along_ordered_labels_only_when_asked() {
+    let data = squares();
+    let roughness = |more: &[&str]| {
+        let parts = fit("dldlf", &[more, &["epochs=2", "leaf_prior=0"]].concat(), &data).to_parts();
+        let leaves = parts.f32s("leaves", &[3, 4, 3]).unwrap();
+        leaves.chunks(3).map(|leaf| (leaf[0] - leaf[1]).abs() + (leaf[1] - leaf[2]).abs()).sum::<f32>()
+    };
+    assert!(roughness(&["leaf_smoothing=2"]) < 0.8 * roughness(&[]));
+}
+
+#[test]
+fn what_does_not_fit_together_is_said_in_a_sentence() {
+    let refusal = |more: &[&str], data: &Dataset| {
+        let mut observer = ();
+        let mut context = FitContext::new(0, Threads::one(), &mut observer);
+        fit_with("dldlf", more, data, &mut context).err().unwrap().to_string()
+    };
+    let (pictures, table) = (squares(), table());
+    assert_eq!(
+        refusal(&["backbone=alexnet"], &pictures),
+        "side must be at least 63 for alexnet, got 8: a smaller picture has no pixels left after its last layer"
+    );
+    assert_eq!(
+        refusal(&[], &table),
+        "backbone=small-cnn reads pictures, not a table; give a folder or zip file of pictures with --table, or choose \
+         backbone=mlp"
+    );
+    assert_eq!(
+        refusal(&["backbone=mlp"], &pictures),
+        "backbone=mlp reads tables, not pictures; choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16"
+    );
+    assert_eq!(
+        refusal(&["weights=nowhere.pth"], &pictures),
+        "weights=nowhere.pth: there is no such file; name a .safetensors or .pth file"
+    );
+    assert_eq!(
+        refusal(&["device=abacus"], &pictures),
+        "device must be one of cpu, wgpu, vulkan, metal, cuda, rocm, got abacus"
+    );
+    assert_eq!(
+        refusal(&["backbone=alexnt"], &pictures),
+        "no backbone is called \"alexnt\"; did you mean alexnet?"
+    );
 }

@@ -75,6 +75,23 @@ pub fn table(separator: char) -> Vec<Sample> {
     vec![Sample::Bytes(text.into_bytes()), Sample::Bytes(votes.into_bytes())]
 }
 
+/// Archives of small pictures: colours as JPEG, grey with alpha as PNG.
+pub fn pictures() -> Vec<Sample> {
+    let colour = |x, y| image::Rgb([(x * 9) as u8, (y * 7) as u8, (x * y) as u8]);
+    let encoded = |picture: image::DynamicImage, format| {
+        let mut bytes = Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, format).expect("memory can be written");
+        bytes.into_inner()
+    };
+    let photo = image::RgbImage::from_fn(24, 20, colour);
+    let drawing =
+        image::GrayAlphaImage::from_fn(12, 17, |x, y| image::LumaA([(x * y) as u8, (x * 20) as u8]));
+    vec![Sample::Archive(vec![
+        ("a/photo.jpg".into(), encoded(photo.into(), image::ImageFormat::Jpeg)),
+        ("drawing.png".into(), encoded(drawing.into(), image::ImageFormat::Png)),
+    ])]
+}
+
 /// svmlight lines with distributions, votes and single labels.
 pub fn svm() -> Vec<Sample> {
     let texts = ["# three labels\n0.2,0.3,0.5 1:0.5 7:1\n12,0,3 2:1.5\n0,0,1\n", "21 1:0.5\n30 2:1 3:2\n"];

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use ldlf::deep::images;
+use ldlf::images::Pictures;
 use ldlf::model_file::Parts;
 use ldlf::numeric::on_simplex;
 use ldlf::read::{Format, ReadOptions, read, stream};
@@ -15,7 +17,7 @@ use crate::corpus::{self, Sample};
 use crate::learners::{checkpoint_settings, small_data};
 
 /// The names of all readers.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "model",
     "checkpoint",
     "journal",
@@ -28,6 +30,7 @@ pub const NAMES: [&str; 14] = [
     "npz",
     "mat",
     "svm",
+    "pictures",
     "folds",
     "settings",
 ];
@@ -71,6 +74,7 @@ impl Reader {
             "npz" => corpus::npz(),
             "mat" => corpus::mat(),
             "svm" => corpus::svm(),
+            "pictures" => corpus::pictures(),
             "folds" => corpus::fold_file(),
             _ => corpus::settings(),
         }
@@ -92,6 +96,7 @@ impl Reader {
             }
             "results" => ldlf_report::load::read(&self.file("results.json", bytes)).map(drop),
             "sweep" => ldlf_report::load::read(&self.file("sweep.csv", bytes)).map(drop),
+            "pictures" => self.pictures(bytes),
             "folds" => folds::from_file(&self.file("folds", bytes), &self.data).map(drop),
             "settings" => {
                 let text = String::from_utf8_lossy(bytes);
@@ -101,6 +106,19 @@ impl Reader {
             }
             format => self.table(format.parse()?, bytes),
         }
+    }
+
+    /// As an archive of pictures, each of them decoded.
+    fn pictures(&self, bytes: &[u8]) -> Result<()> {
+        let files = images::open(&self.file("pictures.zip", bytes), 0)?;
+        for picture in 0..files.len() {
+            let picture = files.resized(picture, 8)?;
+            assert!(
+                picture.width.min(picture.height) == 8
+                    && picture.rgb.len() == 3 * picture.width * picture.height
+            );
+        }
+        Ok(())
     }
 
     fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {

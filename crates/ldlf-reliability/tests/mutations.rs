@@ -14,7 +14,7 @@ use ldlf_reliability::watched_memory::{WatchedMemory, peak_of};
 #[global_allocator]
 static MEMORY: WatchedMemory = WatchedMemory;
 
-/// Inputs a reader, beside the whole files; thirteen readers make more than 20,000.
+/// Inputs a reader, beside the whole files; fifteen readers make more than 20,000.
 const INPUTS: u64 = 2_000;
 
 /// Memory that no damaged file of a few kilobytes may need.
@@ -114,6 +114,7 @@ readers! {
     damaged_npz_is_refused_or_valid "npz",
     damaged_mat_is_refused_or_valid "mat",
     damaged_svmlight_is_refused_or_valid "svm",
+    damaged_pictures_are_refused_or_valid "pictures",
     damaged_fold_files_are_refused_or_valid "folds",
     damaged_settings_are_refused_or_valid "settings",
 }

@@ -221,8 +221,12 @@ pub fn check_results_folder(folder: &Path, force: bool) -> Result<()> {
 /// The table: a learner a row, the paper's measures, and for ordered labels the errors of point answers.
 pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let CrossValidation { dataset, rows, features, labels, protocol, seed, .. } = evaluation;
-    let sizes =
-        [counted(*rows, "row"), counted(*features, "feature"), counted(labels.len(), "label")].join(", ");
+    // Pictures have no features.
+    let read = match features {
+        0 => counted(*rows, "picture"),
+        _ => [counted(*rows, "row"), counted(*features, "feature")].join(", "),
+    };
+    let sizes = [read, counted(labels.len(), "label")].join(", ");
     let fold_count = counted(folds, "fold");
     let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
     text += &table(evaluation, &in_table(), folds).to_string();

@@ -88,7 +88,7 @@ fn train(
     printer: &Printer,
 ) -> Result<TrainedModel> {
     printer.message(format_args!("training {} on {} rows", learner.name(), data.rows()));
-    let mut watcher = TrainingWatcher::new(printer, None, None);
+    let mut watcher = TrainingWatcher::new(printer, None, None, "row");
     listen_for_ctrl_c();
     let threads = Threads::joined_by_caller(args.compute.threads)?;
     let fitted =

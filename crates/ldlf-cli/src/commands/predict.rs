@@ -66,7 +66,7 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     };
     if pipeline.left_out > 0 {
         let pictures = counted(pipeline.left_out, "picture");
-        printer.message(format_args!("note: {pictures} could not be read and were left out"));
+        printer.message(format_args!("note: left out {pictures} that could not be read"));
     }
     if let (true, Some(images)) = (args.latency, &images) {
         printer.message(latency::measured(&model, images, &pipeline.threads)?);

@@ -58,7 +58,8 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         every: args.checkpoint_every,
         run: run(),
     });
-    let mut watcher = TrainingWatcher::new(printer, checkpoints, args.stop_after);
+    let noun = if data.images.is_some() { "picture" } else { "row" };
+    let mut watcher = TrainingWatcher::new(printer, checkpoints, args.stop_after, noun);
     listen_for_ctrl_c();
     let started = Instant::now();
     let fitted = {

@@ -69,7 +69,7 @@ impl Answers {
             vec![Column::Numbers(&heads[head], rows.iter_rows().map(of).collect())]
         };
         match answer {
-            Answer::Distribution => vec![Column::Distribution(&self.label_names, rows)],
+            Answer::Distribution => vec![Column::Matrix("distribution", &self.label_names, rows)],
             Answer::Mode if self.label_values.is_some() => each(0, &|p| values[mode(p)]),
             Answer::Mode => {
                 vec![Column::Labels(&heads[0], &self.label_names, rows.iter_rows().map(mode).collect())]

@@ -62,7 +62,7 @@ impl<W: Write> Delimited<W> {
     fn heads(&mut self, columns: &[Column<'_>]) -> csv::Result<()> {
         for column in columns {
             match column {
-                Column::Distribution(names, _) => {
+                Column::Matrix(_, names, _) => {
                     names.iter().try_for_each(|name| self.text(name))?;
                 }
                 Column::Numbers(name, _) | Column::Names(name, _) | Column::Labels(name, ..) => {
@@ -82,9 +82,7 @@ impl<W: Write> Delimited<W> {
         for row in 0..rows {
             for column in columns {
                 match column {
-                    Column::Distribution(_, rows) => {
-                        rows.row(row).iter().try_for_each(|&p| self.number(p))?
-                    }
+                    Column::Matrix(_, _, rows) => rows.row(row).iter().try_for_each(|&p| self.number(p))?,
                     Column::Numbers(_, numbers) => self.number(numbers[row])?,
                     Column::Names(_, names) => self.text(&names[row])?,
                     Column::Labels(_, names, labels) => self.text(&names[labels[row]])?,
@@ -100,7 +98,7 @@ impl Column<'_> {
     /// The number of rows.
     pub fn rows(&self) -> usize {
         match self {
-            Column::Distribution(_, rows) => rows.rows(),
+            Column::Matrix(_, _, rows) => rows.rows(),
             Column::Numbers(_, numbers) => numbers.len(),
             Column::Names(_, names) => names.len(),
             Column::Labels(_, _, labels) => labels.len(),

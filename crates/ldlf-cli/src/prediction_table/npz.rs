@@ -1,4 +1,4 @@
-//! NumPy archives: an array a column, the distribution as one matrix.
+//! NumPy archives: an array a column, distributions and features as one matrix.
 //!
 //! An array's shape stands before its numbers, and the number of rows is known only at the end: numbers wait in a
 //! temporary file, not in memory.
@@ -65,7 +65,7 @@ enum Items {
 impl Spool {
     fn new(column: &Column<'_>) -> std::io::Result<Self> {
         let (name, kind, width) = match column {
-            Column::Distribution(names, _) => ("distribution", Items::Numbers("<f4"), Some(names.len())),
+            Column::Matrix(name, names, _) => (*name, Items::Numbers("<f4"), Some(names.len())),
             Column::Numbers(name, _) => (*name, Items::Numbers("<f8"), None),
             Column::Names(name, _) => (*name, Items::Texts(1), None),
             // NumPy's text has a fixed length: the number of the label is plainer.
@@ -78,7 +78,7 @@ impl Spool {
     fn push(&mut self, column: &Column<'_>) -> std::io::Result<()> {
         let out = &mut self.numbers;
         match column {
-            Column::Distribution(_, rows) => {
+            Column::Matrix(_, _, rows) => {
                 rows.as_slice().iter().try_for_each(|p| out.write_all(&p.to_le_bytes()))
             }
             Column::Numbers(_, numbers) => numbers.iter().try_for_each(|v| out.write_all(&v.to_le_bytes())),

@@ -23,8 +23,8 @@ fn arrays(columns: &[Column<'_>]) -> (Vec<String>, Vec<ArrayRef>) {
     let mut arrays: Vec<ArrayRef> = Vec::new();
     for column in columns {
         match column {
-            Column::Distribution(labels, rows) => {
-                for (label, name) in labels.iter().enumerate() {
+            Column::Matrix(_, heads, rows) => {
+                for (label, name) in heads.iter().enumerate() {
                     names.push(name.clone());
                     let values: Vec<f32> = rows.iter_rows().map(|row| row[label]).collect();
                     arrays.push(Arc::new(Float32Array::from(values)));

@@ -15,6 +15,8 @@ mod lists;
 mod no_network;
 #[cfg(feature = "parquet")]
 mod parts;
+#[cfg(feature = "deep")]
+mod pictures;
 mod predict;
 mod report;
 mod reproduce;

@@ -191,7 +191,7 @@ error: p.csv exists; choose another name or add --force
         str![[r#"
 exit 2
 -- stderr
-error: p.xls: predictions are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows or .npz; choose one of these
+error: p.xls: tables are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows or .npz; choose one of these
 
 "#]]
     );

@@ -121,7 +121,8 @@ impl Parts {
                 if targets.cols() == 1 {
                     return Err(one_label(&file, "labels"));
                 }
-                notices.extend(notice.map(|notice| format!("{file}: {notice}")));
+                let labels = options.votes.as_ref().map_or(file.clone(), |votes| votes.display().to_string());
+                notices.extend(notice.map(|notice| format!("{labels}: {notice}")));
                 if let Some(values) = options.label_values.as_ref().filter(|v| v.len() != targets.cols()) {
                     return Err(Error::usage(format!(
                         "--label-values gives {} numbers for {} labels",

@@ -128,4 +128,27 @@ mod tests {
         let (_, archive) = Archive::open(file.path()).unwrap();
         archive.bytes(0).unwrap_err();
     }
+
+    #[test]
+    fn a_damaged_archive_is_refused_or_read_but_never_ends_the_program() {
+        let whole = std::fs::read(archive(&[("a.png", &[7; 400]), ("b.jpg", b"words")]).path()).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut state = 1u64;
+        for _ in 0..1000 {
+            let mut bytes = whole.clone();
+            for _ in 0..2 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = (state >> 33) as usize % bytes.len();
+                bytes[at] = (state >> 24) as u8;
+                if state.is_multiple_of(11) {
+                    bytes.truncate(at.max(1));
+                }
+            }
+            std::fs::write(file.path(), bytes).unwrap();
+            if let Ok((names, archive)) = Archive::open(file.path()) {
+                // Damage may be noticed with each of them or with none.
+                (0..names.len()).for_each(|picture| drop(archive.bytes(picture)));
+            }
+        }
+    }
 }

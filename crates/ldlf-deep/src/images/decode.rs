@@ -3,8 +3,9 @@
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fast_image_resize::images::Image;
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8x3;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
 use ldlf_core::images::Picture;
@@ -12,6 +13,12 @@ use ldlf_core::memory;
 
 /// More pixels than any camera gives: a small file that claims more was made to fill the memory.
 const MOST_PIXELS: u64 = 250_000_000;
+
+/// Pixels that a byte can stand for at most: in PNG eight of one bit in each of the 1032 bytes that deflate makes of one; in JPEG a
+/// block of 64 takes a bit at least, and there are up to twice as many pixels as those of the finest channel would be. What claims more
+/// is damaged, and its memory is not asked for.
+const MOST_IN_A_BYTE_OF_PNG: u64 = 8 * 1032;
+const MOST_IN_A_BYTE_OF_JPEG: u64 = 2 * 8 * 64;
 
 /// How many times longer than high (or the other way) a picture may be; what a network sees is the square in its middle.
 const MOST_SLENDER: u64 = 50;
@@ -30,18 +37,24 @@ fn attempt(bytes: &[u8], side: usize) -> Result<Picture, String> {
         return Err("the file is empty".into());
     }
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string())?;
-    match reader.format() {
-        Some(ImageFormat::Png) => {}
+    let most_in_a_byte = match reader.format() {
+        Some(ImageFormat::Png) => MOST_IN_A_BYTE_OF_PNG,
         Some(ImageFormat::Jpeg) if is_cut_short(bytes) => return Err("it is cut short".into()),
-        Some(ImageFormat::Jpeg) => {}
+        Some(ImageFormat::Jpeg) => MOST_IN_A_BYTE_OF_JPEG,
         _ => return Err("it is neither JPEG nor PNG".into()),
-    }
+    };
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(8 * MOST_PIXELS);
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.color_type().bytes_per_pixel())?;
+    if u64::from(width) * u64::from(height) > most_in_a_byte * bytes.len() as u64 {
+        return Err(format!(
+            "it claims {width} x {height} pixels, more than its {} bytes can hold",
+            bytes.len()
+        ));
+    }
     let orientation = decoder.orientation().map_err(|e| e.to_string())?;
     let whole = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?.into_rgb8();
     upright(resized(whole, side)?, orientation)
@@ -100,11 +113,14 @@ fn resized(whole: RgbImage, side: usize) -> Result<RgbImage, String> {
     memory::check("resized, it", &[("columns", new_width as usize), ("lines", new_height as usize)], 3)
         .map_err(|e| e.to_string())?;
     let source =
-        Image::from_vec_u8(width, height, whole.into_raw(), PixelType::U8x3).map_err(|e| e.to_string())?;
-    let mut target = Image::new(new_width, new_height, PixelType::U8x3);
+        TypedImageRef::<U8x3>::from_buffer(width, height, whole.as_raw()).map_err(|e| e.to_string())?;
+    let mut resized = vec![0; 3 * new_width as usize * new_height as usize];
+    let mut target =
+        TypedImage::<U8x3>::from_buffer(new_width, new_height, &mut resized).map_err(|e| e.to_string())?;
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
-    Resizer::new().resize(&source, &mut target, &options).map_err(|e| e.to_string())?;
-    RgbImage::from_raw(new_width, new_height, target.into_vec()).ok_or_else(|| "resizing failed".to_string())
+    // The untyped call would be compiled for every kind of pixel there is.
+    Resizer::new().resize_typed(&source, &mut target, &options).map_err(|e| e.to_string())?;
+    RgbImage::from_raw(new_width, new_height, resized).ok_or_else(|| "resizing failed".to_string())
 }
 
 fn upright(picture: RgbImage, orientation: Orientation) -> Result<Picture, String> {
@@ -207,6 +223,19 @@ mod tests {
         bytes[29..33].copy_from_slice(&crc.sum().to_be_bytes());
         let error = decode(&bytes, 8).unwrap_err();
         assert_eq!(error, "it has 65536 x 65536 pixels, more than the 250000000 that are read");
+    }
+
+    #[test]
+    fn a_picture_that_claims_more_pixels_than_its_bytes_can_hold_is_refused() {
+        let mut bytes = encoded(RgbImage::new(16, 16), ImageFormat::Jpeg);
+        // Height and width stand behind the length and the precision in the head of the frame.
+        let frame = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+        bytes[frame + 5..frame + 9].copy_from_slice(&[0x20, 0x00, 0x20, 0x00]);
+        let error = decode(&bytes, 8).unwrap_err();
+        assert!(error.starts_with("it claims 8192 x 8192 pixels, more than its "), "{error}");
+        let blank = decode(&encoded(RgbImage::new(2000, 2000), ImageFormat::Jpeg), 8);
+        blank.expect("an empty page is no damage");
+        decode(&encoded(RgbImage::new(2000, 2000), ImageFormat::Png), 8).expect("nor in the other format");
     }
 
     #[test]
