@@ -10,7 +10,7 @@ use burn::nn::Linear;
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use ldlf_core::product::View;
-use ldlf_core::{Result, Seed, Threads};
+use ldlf_core::{Result, Seed, Threads, vectorise};
 use ldlf_forest::head::{Block, Examples, Given, Head, LeafUpdate};
 use ldlf_forest::kernel::{Number, ROWS};
 use ldlf_forest::loss::LossForm;
@@ -175,10 +175,13 @@ impl ForestHead {
             let mut block = Block::new(&shape);
             let mut gradient = vec![0.0; part.len() * units];
             let own = &activations[part.start * units..part.end * units];
-            block.load_activations(View::row_major(own, part.len(), units).transposed(), 0, part.len());
-            block.load_examples(&examples, part.start, part.len());
+            let own = View::row_major(own, part.len(), units).transposed();
+            vectorise!({
+                block.load_activations(own, 0, part.len());
+                block.load_examples(&examples, part.start, part.len());
+            });
             let loss = self.core.learn_block(&mut block, form, trees.clone(), scale);
-            block.store_gradient(&mut gradient);
+            vectorise!(block.store_gradient(&mut gradient));
             (loss, gradient)
         });
         let loss = parts.iter().map(|(loss, _)| loss).sum();
