@@ -7,6 +7,10 @@ mod commands;
 mod contenders;
 mod inputs;
 mod model_data;
+#[cfg(feature = "deep")]
+mod pictures;
+#[cfg(not(feature = "deep"))]
+#[path = "no_pictures.rs"]
 mod pictures;
 mod prediction_table;
 mod printer;
