@@ -9,7 +9,8 @@ use std::io::{BufRead, Write};
 use std::time::Instant;
 
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer, MomentumConfig, SgdConfig};
+use burn::optim::momentum::MomentumConfig;
+use burn::optim::{GradientsParams, ModuleOptimizer, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::{Error, Result, Seed, Threads};
 use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
@@ -86,7 +87,9 @@ fn seconds(request: &Request) -> Result<Vec<f64>> {
     let shape = if backbone.is_some() { [rows, 3, side, side] } else { [rows, width, 1, 1] };
     let mut bench = Bench {
         network: Some(Network { backbone, head }),
-        optimiser: SgdConfig::new().with_momentum(Some(MomentumConfig::new().with_momentum(0.9))).init(),
+        optimiser: SgdConfig::new()
+            .with_momentum(Some(MomentumConfig::new().with_momentum(0.9).with_dampening(0.0)))
+            .init(),
         inputs: Tensor::from_data(TensorData::new(uniform(shape.iter().product(), -0.5), shape), &device),
         targets: distributions(rows, labels),
         threads: Threads::new(request.threads)?,
@@ -125,7 +128,8 @@ impl Bench {
         let activations = head.activations(features);
         let gradients = if self.by_tensors {
             let shape = [activations.dims()[0], head.shape().labels];
-            let targets = Tensor::from_data(TensorData::new(self.targets.clone(), shape), &activations.device());
+            let targets =
+                Tensor::from_data(TensorData::new(self.targets.clone(), shape), &activations.device());
             head.loss(activations, targets, None, form, trees).backward()
         } else {
             let (_, gradient) =

@@ -9,7 +9,6 @@ use burn::module::{
     Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor, Param,
     ParamId,
 };
-use burn::tensor::module::batch_norm_train;
 use burn::tensor::{Device, Tensor};
 
 use super::Mode;
@@ -57,24 +56,46 @@ impl BatchNorm {
         }
     }
 
+    /// The gradient flows through the sums `s = sum x` and `q = sum x^2` of every channel, so that a value is passed over few times,
+    /// and never in another order than it lies in memory.
     fn by_batch(&self, x: Tensor<4>) -> Tensor<4> {
         let [rows, channels, height, width] = x.dims();
-        let count = rows * height * width;
-        let batch = batch_norm_train(x, self.weight.val(), self.bias.val(), self.epsilon);
-        let unbiased = count as f64 / (count.max(2) - 1) as f64;
-        debug_assert_eq!(batch.mean.dims(), [channels]);
-        self.running_mean.move_towards(batch.mean, self.momentum);
-        self.running_var.move_towards(batch.variance.mul_scalar(unbiased), self.momentum);
-        batch.output
+        let count = (rows * height * width) as f64;
+        let x = x.reshape([rows, channels, height * width]);
+        let mean = of_channels(x.clone()).div_scalar(count);
+        // With x held fixed on one side the product has half the gradient of the square, at half its cost: twice the product
+        // less its own value has the right one, and the right value.
+        let half = of_channels(x.clone() * x.clone().detach());
+        let squares = half.clone().mul_scalar(2.0) - half.detach();
+        // Rounding must not make a channel that does not vary a negative variance.
+        let variance = (squares.div_scalar(count) - mean.clone() * mean.clone()).clamp_min(0.0);
+        let unbiased = count / (count.max(2.0) - 1.0);
+        self.running_mean.move_towards(mean.clone().reshape([channels]), self.momentum);
+        self.running_var
+            .move_towards(variance.clone().mul_scalar(unbiased).reshape([channels]), self.momentum);
+        self.scaled(x, mean, variance).reshape([rows, channels, height, width])
+    }
+
+    fn by_running(&self, x: Tensor<4>) -> Tensor<4> {
+        let [rows, channels, height, width] = x.dims();
+        let statistic = |statistic: &Statistic| statistic.value().reshape([1, channels, 1]);
+        let (mean, variance) = (statistic(&self.running_mean), statistic(&self.running_var));
+        let x = x.reshape([rows, channels, height * width]);
+        self.scaled(x, mean, variance).reshape([rows, channels, height, width])
     }
 
     /// One product and one sum a value: the statistics are folded into weight and bias first.
-    fn by_running(&self, x: Tensor<4>) -> Tensor<4> {
-        let channels = x.dims()[1];
-        let scale = self.weight.val() / self.running_var.value().add_scalar(self.epsilon).sqrt();
-        let shift = self.bias.val() - self.running_mean.value() * scale.clone();
-        x * scale.reshape([1, channels, 1, 1]) + shift.reshape([1, channels, 1, 1])
+    fn scaled(&self, x: Tensor<3>, mean: Tensor<3>, variance: Tensor<3>) -> Tensor<3> {
+        let shape = mean.shape();
+        let scale = self.weight.val().reshape(shape.clone()) / variance.add_scalar(self.epsilon).sqrt();
+        let shift = self.bias.val().reshape(shape) - mean * scale.clone();
+        x * scale + shift
     }
+}
+
+/// The sum of every channel: `[1, channels, 1]` of `[rows, channels, pixels]`.
+fn of_channels(x: Tensor<3>) -> Tensor<3> {
+    x.sum_dim(2).sum_dim(0)
 }
 
 /// A running statistic: visited, saved and loaded as the parameters are, but never given a gradient.
