@@ -97,13 +97,13 @@ fn bytes(model: &TrainedModel) -> Vec<u8> {
 
 fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
     let predicted = model.predict_rows(data, &Threads::one()).unwrap().into_distributions().unwrap();
-    mean_over_rows(&KL, &data.targets, &predicted)
+    mean_over_rows(&KL, &data.targets, &predicted, None)
 }
 
 /// What the best constant answer gives.
 fn floor(data: &Dataset) -> f64 {
     let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
-    mean_over_rows(&KL, &data.targets, &Matrix::new(ROWS, mean.len(), mean.repeat(ROWS)).unwrap())
+    mean_over_rows(&KL, &data.targets, &Matrix::new(ROWS, mean.len(), mean.repeat(ROWS)).unwrap(), None)
 }
 
 #[test]

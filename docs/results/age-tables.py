@@ -1,0 +1,115 @@
+"""Makes age.md, age-numbers.json and pictures/age-cs.svg from what docs/results/age left: age-tables.py LABELS.CSV RESULTS."""
+
+import csv
+import json
+import statistics
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+LEARNERS = ["dldlf", "dldl", "dndf-ldl"]
+NETWORKS = {
+    "small-cnn": "Small CNN, from scratch",
+    "lite0-tuned": "EfficientNet-Lite0, fine-tuned from ImageNet",
+    "lite0-scratch": "EfficientNet-Lite0, from scratch",
+    "alexnet": "AlexNet at 224 x 224, from scratch",
+}
+YEARS = range(1, 16)
+
+
+def figures(run: Path, truths: dict) -> dict:
+    """All that is known of one run."""
+    network, learner, seed = split(run)
+    read = {truth: json.loads(run.with_name(f"{run.name}.{truth}.json").read_text()) for truth in ("apparent_mean", "real_age")}
+    trained = json.loads(run.with_name(f"{run.name}.train.json").read_text())
+    measures = read["apparent_mean"]["measures"]
+    with open(f"{run}.means.csv", newline="") as file:
+        off = [abs(float(row["mean"]) - truths[row["file"]]) for row in csv.DictReader(file)]
+    return {
+        "network": network,
+        "learner": learner,
+        "seed": seed,
+        "parameters": trained["parameters"],
+        "iterations": trained["iterations"],
+        "seconds": round(trained["seconds"]),
+        "rows": read["real_age"]["rows"],
+        "kl": measures["kl"],
+        "intersection": measures["intersection"],
+        "mae_apparent": measures["mae_mean"],
+        "mae_real": read["real_age"]["measures"]["mae_mean"],
+        "cs": {str(years): sum(error <= years for error in off) / len(off) for years in YEARS},
+    }
+
+
+def split(run: Path) -> tuple[str, str, int]:
+    """The parts of a name such as lite0-tuned-dndf-ldl-2."""
+    rest, seed = run.name.rsplit("-", 1)
+    learner = next(name for name in sorted(LEARNERS, key=len, reverse=True) if rest.endswith(f"-{name}"))
+    return rest.removesuffix(f"-{learner}"), learner, int(seed)
+
+
+def spread(values: list[float], digits: int) -> str:
+    """Mean and, with several seeds, the standard deviation."""
+    mean = f"{statistics.mean(values):.{digits}f}"
+    return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else mean
+
+
+def settings(runs: list[dict]) -> str:
+    kept = runs[0]["parameters"]
+    told = [f"side {kept['side']}", f"{kept['epochs']} epochs", f"batch {kept['batch_size']}", kept["optimiser"], f"rate {kept['learning_rate']}"]
+    return ", ".join(told)
+
+
+def table(runs: list[dict]) -> list[str]:
+    lines = [
+        "| learner | seeds | K-L | intersection | MAE to the apparent age | MAE to the real age | CS(5) | minutes a run |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for learner in LEARNERS:
+        rows = [run for run in runs if run["learner"] == learner]
+        if rows:
+            cells = [
+                learner,
+                str(len(rows)),
+                spread([run["kl"] for run in rows], 4),
+                spread([run["intersection"] for run in rows], 4),
+                spread([run["mae_apparent"] for run in rows], 2),
+                spread([run["mae_real"] for run in rows], 2),
+                spread([100 * run["cs"]["5"] for run in rows], 1) + " %",
+                f"{statistics.mean(run['seconds'] for run in rows) / 60:.0f}",
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def curve_table(runs: list[dict]) -> list[str]:
+    """The cumulative score: the share of faces at most so many years off."""
+    shown = [1, 2, 3, 4, 5, 7, 10, 15]
+    lines = ["| network | learner | " + " | ".join(f"CS({years})" for years in shown) + " |", "|---|---|" + "---|" * len(shown)]
+    for network in NETWORKS:
+        for learner in LEARNERS:
+            rows = [run for run in runs if (run["network"], run["learner"]) == (network, learner)]
+            if rows:
+                cells = [f"{100 * statistics.mean(run['cs'][str(years)] for run in rows):.1f} %" for years in shown]
+                lines.append(f"| {network} | {learner} | {' | '.join(cells)} |")
+    return lines
+
+
+def main() -> None:
+    labels, results = Path(sys.argv[1]), Path(sys.argv[2])
+    with open(labels, newline="") as file:
+        truths = {row["file"]: float(row["apparent_mean"]) for row in csv.DictReader(file)}
+    done = sorted(results.glob("*.means.csv"))
+    runs = [figures(path.with_name(path.name.removesuffix(".means.csv")), truths) for path in done]
+    (HERE / "age-numbers.json").write_text(json.dumps(runs, indent=1) + "\n")
+    page = [(HERE / "age.head.md").read_text().rstrip()]
+    for network, title in NETWORKS.items():
+        rows = [run for run in runs if run["network"] == network]
+        if rows:
+            page += ["", f"## {title}", "", f"{settings(rows)}.", "", *table(rows)]
+    page += ["", "## Cumulative score", "", "The share of test faces whose predicted mean is at most so many years from the apparent age.", ""]
+    page += curve_table(runs)
+    (HERE / "age.md").write_text("\n".join(page) + "\n")
+
+
+main()
