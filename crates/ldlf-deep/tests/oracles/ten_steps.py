@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes training.json: the losses of ten SGD steps of a small network with a forest head, by PyTorch's gradients.
+"""Writes ten_steps.json: the losses of ten SGD steps of a small network with a forest head, by PyTorch's gradients.
 
 The head is Eqn. 1 to 3 and 12 of Shen et al. 2017 in tensor operations; the leaves move after every second step by the rows of those
 steps. Weights and inputs are hashed as in networks.py. Needs torch and torchvision.
