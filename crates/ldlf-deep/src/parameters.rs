@@ -68,6 +68,8 @@ ldlf_core::parameters! {
         depth: usize = 6, at_least 1, at_most 30;
         /// Output units of the layer under the trees, shared by the trees at random; none gives every split its own.
         units: Option<usize> = None, at_least 1;
+        /// Factor on the first weights under the trees: steeper first splits part the rows more clearly from the start.
+        steepness: f64 = 1.0, above 0;
         /// What the gradient steps lower.
         loss: LossForm = LossForm::Trees;
         /// Mini-batches between two leaf updates; none is an epoch's, at most 100.
