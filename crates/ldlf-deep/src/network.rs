@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads};
+use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads, memory};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,7 @@ impl Network {
     ) -> Result<Self> {
         let backbone = Backbone::new(kind, input, seed.named("backbone"), device)?;
         let (initial, width) = (Initial::new(seed, device).of("head"), backbone.width());
+        memory::check("the last layer", &[("features", width), ("units", units)], 4 * size_of::<f32>())?;
         let bound = steepness / (width.max(1) as f64).sqrt();
         let head = Linear {
             weight: initial.uniform("weight", [width, units], bound),
