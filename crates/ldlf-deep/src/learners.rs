@@ -99,6 +99,7 @@ fn of_the_paper() -> Vec<Preset> {
         "leaf_iterations=20",
         "leaf_prior=0",
         "leaf_smoothing=0",
+        "steepness=1",
         "loss=trees",
         "optimiser=sgd",
         "momentum=0.9",

@@ -164,7 +164,8 @@ impl<'a> Training<'a> {
             Rule::Softmax => Top::Softmax { labels: data.labels() },
             _ => Top::Forest(Head::new(plan.shape(data.labels()), seed)?),
         };
-        let mut network = Network::new(kind, ready.input(), top.units(), seed, &device)?;
+        let steepness = if plan.rule == Rule::Softmax { 1.0 } else { plan.forest.steepness };
+        let mut network = Network::new(kind, ready.input(), (top.units(), steepness), seed, &device)?;
         if let Some(path) = &parameters.weights {
             network.backbone = load_weights(network.backbone, Path::new(path))?.0;
         }

@@ -2,7 +2,7 @@
 
 use ldlf_core::measures::score;
 use ldlf_core::random::permutation;
-use ldlf_core::{Csr, Dataset, Features, Prediction, Result, Seed, Threads, TrainedModel};
+use ldlf_core::{Csr, Dataset, Error, Features, Prediction, Result, Seed, Threads, TrainedModel};
 
 /// Rows times features that are looked at, at most: keeps wide tables within seconds.
 const BUDGET: usize = 1_000_000;
@@ -32,6 +32,11 @@ pub fn permutation_importance(
     data: &Dataset,
     threads: &Threads,
 ) -> Result<Importances> {
+    if data.images.is_some() {
+        return Err(Error::usage(
+            "the rows are pictures, which have no features to shuffle; the importance of features is for tables",
+        ));
+    }
     let seed = Seed::new(0).named("importance");
     let count = data.rows().min((BUDGET / data.features.cols().max(1)).clamp(100, 1000));
     let mut rows = permutation(data.rows(), &mut seed.named("rows").generator());

@@ -51,7 +51,10 @@ fn facts(model: &TrainedModel, version: &str, bytes: u64) -> Table {
     table.fact("size", format!("{bytes} bytes"));
     let names =
         model.schema.feature_names.as_ref().map_or(String::new(), |names| format!(": {}", shortened(names)));
-    table.fact("features", format!("{}{names}", model.features));
+    match &model.schema.image_column {
+        Some(column) => table.fact("pictures", format!("named by the column {column:?}")),
+        None => table.fact("features", format!("{}{names}", model.features)),
+    }
     table.fact(
         "labels",
         format!("{}: {}", model.schema.label_names.len(), shortened(&model.schema.label_names)),

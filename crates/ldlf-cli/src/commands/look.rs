@@ -63,11 +63,16 @@ pub fn lay_open(
         [] => telling(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
         chosen => chosen.to_vec(),
     };
+    // Pictures have no features to shuffle.
+    let importances = match &data.images {
+        Some(_) => None,
+        None => Some(permutation_importance(model, data, threads)?),
+    };
     Ok(ModelPart {
         name: name.to_string(),
         facts: facts(model, data),
         schema: model.schema.clone(),
-        importances: Some(permutation_importance(model, data, threads)?),
+        importances,
         view: model.model.look_inside(&data.features, &lit, threads),
         rows,
         chosen: chosen.to_vec(),

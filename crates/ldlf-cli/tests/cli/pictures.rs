@@ -357,6 +357,25 @@ error: --backbone is for learners on a network (dldlf, dldl, dndf-ldl), not for 
 }
 
 #[test]
+fn a_model_of_pictures_is_inspected_and_reported() {
+    let faces = Faces::new();
+    train_mean(&faces, "faces");
+    let facts = faces.succeed("inspect m");
+    assert!(facts.contains("pictures  named by the column \"file\"\n"), "{facts}");
+    faces.succeed(&format!("report --model m --data faces {TABLE} --out page.html"));
+    assert!(faces.read("page.html").contains("faces, 6 rows"));
+    assert_data_eq!(
+        faces.call(&format!("plot importance --model m --data faces {TABLE} --out i.svg")),
+        str![[r#"
+exit 2
+-- stderr
+error: the rows are pictures, which have no features to shuffle; the importance of features is for tables
+
+"#]]
+    );
+}
+
+#[test]
 fn a_table_chooses_the_pictures_to_predict_in_its_order() {
     let faces = Faces::new();
     train_mean(&faces, "faces");
