@@ -12,8 +12,8 @@ use crate::arrays;
 use crate::backbones::{Backbone, Input, Kind};
 use crate::images::Preparation;
 use crate::network::{self, Compute, Network, Ready, Rows, pass};
+use crate::stored::{numbers_under, put_network};
 use crate::top::Top;
-use crate::training::{numbers_under, put_network};
 use crate::weights::{WeightReport, load_weights};
 
 /// What training leaves behind.
