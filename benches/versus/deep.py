@@ -61,7 +61,7 @@ def main():
     print()
     for name, request, width, whole in (("small CNN", SMALL, 256, small), ("AlexNet", ALEXNET, 4096, alexnet)):
         alone = ours.seconds({**request, "backbone": None, "width": width}, 20)
-        print(f"The head is {100 * alone / whole:.1f} % of our step of the {name} ({1e3 * alone:.2f} of {1e3 * whole:.0f} ms).")
+        print(f"The head is {100 * alone / whole:.2f} % of our step of the {name} ({1e3 * alone:.2f} of {1e3 * whole:.0f} ms).")
     print(f"\nMost memory during steps of VGG-16 at 224 with batch 8: ours {gigabytes(peak_of_ours(options))}, "
           f"computing anew what is cheap {gigabytes(peak_of_ours(options, recompute=True))}, "
           f"PyTorch {gigabytes(peak_of_theirs())}.")

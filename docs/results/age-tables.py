@@ -1,4 +1,4 @@
-"""Makes age.md, age-numbers.json and pictures/age-cs.svg from what docs/results/age left: age-tables.py LABELS.CSV RESULTS."""
+"""Makes age.md and age-numbers.json from what docs/results/age left: age-tables.py LABELS.CSV RESULTS."""
 
 import csv
 import json

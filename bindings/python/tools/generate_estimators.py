@@ -197,6 +197,8 @@ def generate(entries=None):
     """The text of the module, from the learners given or those of the installed engine."""
     if entries is None:
         entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
+    # Deep networks are at home in PyTorch here (ldlf.torch); the package is built without those of the command.
+    entries = [entry for entry in entries if not entry["abilities"]["images"]]
     bases = {"LDLEstimator", *map(base, entries)}
     lines = HEAD.format(bases=", ".join(sorted(bases))).splitlines()
     for entry in entries:

@@ -5,7 +5,8 @@ use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Preset, Resu
 
 use crate::model::load;
 use crate::parameters::{NetworkParameters, of_forests, split};
-use crate::training::{Plan, Rule, train};
+use crate::plan::{Plan, Rule};
+use crate::training::train;
 
 /// A deep learner: backbone, last layer and what stands on it.
 ///
@@ -99,6 +100,7 @@ fn of_the_paper() -> Vec<Preset> {
         "leaf_iterations=20",
         "leaf_prior=0",
         "leaf_smoothing=0",
+        "steepness=1",
         "loss=trees",
         "optimiser=sgd",
         "momentum=0.9",

@@ -12,8 +12,8 @@ use crate::arrays;
 use crate::backbones::{Backbone, Input, Kind};
 use crate::images::Preparation;
 use crate::network::{self, Compute, Network, Ready, Rows, pass};
+use crate::stored::{numbers_under, put_network};
 use crate::top::Top;
-use crate::training::{numbers_under, put_network};
 use crate::weights::{WeightReport, load_weights};
 
 /// What training leaves behind.
@@ -111,7 +111,7 @@ fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<Deep
         }
     };
     let numbers = numbers_under(parts, "network.")?;
-    let network = Network::new(kind, ready.input(), top.units(), Seed::new(0), device)
+    let network = Network::new(kind, ready.input(), (top.units(), 1.0), Seed::new(0), device)
         .map_err(|e| Error::model_file(e.to_string()))?;
     let network = arrays::restore(network.valid(), &numbers)?;
     Ok(DeepModel { kind, ready, network, top, device: device.clone() })

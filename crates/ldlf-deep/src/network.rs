@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads};
+use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads, memory};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +23,22 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network with random weights.
-    pub fn new(kind: Kind, input: Input, units: usize, seed: Seed, device: &Device) -> Result<Self> {
+    /// A network with random weights, those of the last layer within `steepness / sqrt(features)`.
+    pub fn new(
+        kind: Kind,
+        input: Input,
+        (units, steepness): (usize, f64),
+        seed: Seed,
+        device: &Device,
+    ) -> Result<Self> {
         let backbone = Backbone::new(kind, input, seed.named("backbone"), device)?;
-        let head = Initial::new(seed, device).of("head").linear(backbone.width(), units);
+        let (initial, width) = (Initial::new(seed, device).of("head"), backbone.width());
+        memory::check("the last layer", &[("features", width), ("units", units)], 4 * size_of::<f32>())?;
+        let bound = steepness / (width.max(1) as f64).sqrt();
+        let head = Linear {
+            weight: initial.uniform("weight", [width, units], bound),
+            bias: Some(initial.uniform("bias", [units], bound)),
+        };
         Ok(Network { backbone, head })
     }
 

@@ -25,7 +25,7 @@ ldlf_core::parameters! {
         /// Rule that turns gradients into steps.
         optimiser: Optimiser = Optimiser::AdamW;
         /// Step length of the head.
-        learning_rate: f64 = 0.002, above 0;
+        learning_rate: f64 = 0.005, above 0;
         /// Step length of the backbone as a factor of that of the head; none is 0.3 with trained weights and 1 without.
         backbone_rate: Option<f64> = None, at_least 0;
         /// Names of parameters, or beginnings of them, that do not learn, joined by +: features, layer1+layer2; all freezes the backbone.
@@ -68,6 +68,8 @@ ldlf_core::parameters! {
         depth: usize = 6, at_least 1, at_most 30;
         /// Output units of the layer under the trees, shared by the trees at random; none gives every split its own.
         units: Option<usize> = None, at_least 1;
+        /// Factor on the first weights under the trees: steeper first splits part the rows more clearly from the start.
+        steepness: f64 = 12.0, above 0;
         /// What the gradient steps lower.
         loss: LossForm = LossForm::Trees;
         /// Mini-batches between two leaf updates; none is an epoch's, at most 100.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::early_stopping::{Patience, Verdict};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
@@ -19,90 +19,19 @@ use ldlf_core::{
 };
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
-use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{self, Numbers, host};
 use crate::backbones::{Kind, Mode};
-use crate::images::{Augmentation, Preparation, batches_ahead};
+use crate::images::{Augmentation, batches_ahead};
 use crate::model::DeepModel;
 use crate::network::{self, Compute, Network, READERS, Ready, Rows};
-use crate::parameters::{ForestParameters, NetworkParameters};
+use crate::plan::{Plan, Rule, frozen, ready, sides};
 use crate::steps::{self, State};
+use crate::stored::{numbers_under, put_network, top_from};
 use crate::top::Top;
 use crate::weights::load_weights;
-
-/// What learns above the network, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// All trees at once: the paper's rule.
-    Joint,
-    /// One tree a mini-batch, drawn at random: the rule of deep neural decision forests.
-    OneTree,
-    /// No trees: a softmax.
-    Softmax,
-}
-
-/// A deep learner with its settings.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// What messages call it.
-    pub learner: &'static str,
-    /// What learns above the network.
-    pub rule: Rule,
-    /// The network and its training.
-    pub network: NetworkParameters,
-    /// The forest; without meaning for a softmax.
-    pub forest: ForestParameters,
-}
-
-impl Plan {
-    /// Every setting with its value.
-    pub fn settings(&self) -> Settings {
-        let settings = self.network.to_portable_settings();
-        match self.rule {
-            Rule::Softmax => settings,
-            _ => settings.overridden_by(&self.forest.to_settings()),
-        }
-    }
-
-    fn shape(&self, labels: usize) -> ForestShape {
-        let ForestParameters { trees, depth, units, .. } = self.forest;
-        let mut shape = ForestShape { trees, depth: depth.min(LARGEST_DEPTH), units: 0, labels };
-        let own = shape.trees.saturating_mul(shape.splits()).max(1);
-        shape.units = match self.rule {
-            Rule::OneTree => own,
-            _ => units.unwrap_or(own),
-        };
-        shape
-    }
-
-    /// Checks what can be checked before there are data.
-    pub fn check(&self) -> Result<Kind> {
-        let kind = Kind::named(&self.network.backbone)?;
-        network::device(&self.network.device)?;
-        if self.rule != Rule::Softmax {
-            self.shape(1).check()?;
-        }
-        if let Some(weights) = &self.network.weights
-            && !Path::new(weights).is_file()
-        {
-            return Err(Error::usage(format!(
-                "weights={weights}: there is no such file; name a .safetensors or .pth file"
-            )));
-        }
-        let side = self.network.side.unwrap_or(kind.usual_side());
-        if kind != Kind::Mlp && side < kind.smallest_side() {
-            return Err(Error::usage(format!(
-                "side must be at least {} for {}, got {side}: a smaller picture has no pixels left after its last layer",
-                kind.smallest_side(),
-                kind.name()
-            )));
-        }
-        Ok(kind)
-    }
-}
 
 /// Everything that changes while a network is trained.
 struct Training<'a> {
@@ -164,7 +93,8 @@ impl<'a> Training<'a> {
             Rule::Softmax => Top::Softmax { labels: data.labels() },
             _ => Top::Forest(Head::new(plan.shape(data.labels()), seed)?),
         };
-        let mut network = Network::new(kind, ready.input(), top.units(), seed, &device)?;
+        let steepness = if plan.rule == Rule::Softmax { 1.0 } else { plan.forest.steepness };
+        let mut network = Network::new(kind, ready.input(), (top.units(), steepness), seed, &device)?;
         if let Some(path) = &parameters.weights {
             network.backbone = load_weights(network.backbone, Path::new(path))?.0;
         }
@@ -543,57 +473,6 @@ impl InProgress for Training<'_> {
     }
 }
 
-/// Rows to learn from and rows to validate on: those that the data marks `valid`, or a share that is held back.
-fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec<usize>) {
-    if !plan.network.early_stopping {
-        return ((0..data.rows()).collect(), Vec::new());
-    }
-    let is_valid = |part: &String| part.trim().to_ascii_lowercase().starts_with("val");
-    if let Some(parts) = &data.split {
-        let (valid, rest): (Vec<usize>, Vec<usize>) =
-            (0..data.rows()).partition(|&row| is_valid(&parts[row]));
-        if !valid.is_empty() && !rest.is_empty() {
-            return (rest, valid);
-        }
-    }
-    hold_out(data, plan.network.validation_share, seed)
-}
-
-fn ready(plan: &Plan, kind: Kind, data: &Dataset, rows: &[usize]) -> Result<Ready> {
-    match (&data.images, kind) {
-        (Some(_), Kind::Mlp) => Err(Error::usage(
-            "backbone=mlp reads tables, not pictures; choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16",
-        )),
-        (None, Kind::Mlp) => Ok(Ready::table(&data.features, rows)),
-        (None, _) => Err(Error::usage(format!(
-            "backbone={} reads pictures, not a table; give a folder or zip file of pictures with --table, or choose backbone=mlp",
-            kind.name()
-        ))),
-        (Some(_), _) => {
-            let (mean, deviation) = kind.usual_scaling();
-            let channels = plan.network.channels;
-            if channels == 2 {
-                return Err(Error::usage("channels must be 1 or 3, got 2"));
-            }
-            Ok(Ready::Pictures(Preparation {
-                side: plan.network.side.unwrap_or(kind.usual_side()),
-                channels,
-                mean: mean[..channels].to_vec(),
-                deviation: deviation[..channels].to_vec(),
-            }))
-        }
-    }
-}
-
-/// The beginnings of the names of parameters that do not learn.
-fn frozen(parameters: &NetworkParameters) -> Vec<String> {
-    let given = parameters.freeze.as_deref().unwrap_or_default();
-    let starts = given.split('+').map(str::trim).filter(|start| !start.is_empty());
-    starts
-        .map(|start| if start == "all" { "backbone".to_string() } else { format!("backbone.{start}") })
-        .collect()
-}
-
 /// The weighted mean K-L divergence of some rows, and for ordered labels the mean absolute error of the predicted means.
 fn measured(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> (f64, Option<f64>) {
     let (mut kl, mut error, mut total) = (0.0, 0.0, 0.0);
@@ -612,42 +491,4 @@ fn measured(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> (f64, Op
     }
     let total = if total > 0.0 { total } else { 1.0 };
     (kl / total, data.schema.label_values.as_ref().map(|_| error / total))
-}
-
-/// Adds a network and its top to a file under names that begin with `prefix`.
-pub(crate) fn put_network(parts: &mut Parts, prefix: &str, numbers: &BTreeMap<String, Numbers>, top: &Top) {
-    for (name, (shape, values)) in numbers {
-        parts.put(&format!("{prefix}network.{name}"), Array::F32(shape.clone(), values.clone()));
-    }
-    if let Top::Forest(head) = top {
-        let shape = head.shape();
-        let leaves = vec![shape.trees, shape.leaves(), shape.labels];
-        parts.put(&format!("{prefix}leaves"), Array::F32(leaves, head.leaves().to_vec()));
-        parts.put(
-            &format!("{prefix}units"),
-            Array::U32(vec![shape.trees, shape.splits()], head.units().to_vec()),
-        );
-    }
-}
-
-/// The top of a file, of the same sizes as `like`.
-pub(crate) fn top_from(parts: &Parts, prefix: &str, like: &Top) -> Result<Top> {
-    let Top::Forest(head) = like else {
-        return Ok(like.clone());
-    };
-    let shape = *head.shape();
-    let leaves = parts.f32s(&format!("{prefix}leaves"), &[shape.trees, shape.leaves(), shape.labels])?;
-    let units = parts.u32s(&format!("{prefix}units"), &[shape.trees, shape.splits()])?;
-    Top::forest(shape, units, leaves)
-}
-
-/// The single-precision arrays whose names begin with `prefix`, without it.
-pub(crate) fn numbers_under(parts: &Parts, prefix: &str) -> Result<BTreeMap<String, Numbers>> {
-    let names = parts.arrays().filter_map(|(name, _)| Some((name, name.strip_prefix(prefix)?)));
-    names
-        .map(|(name, rest)| {
-            let shape = parts.shape(name)?.to_vec();
-            Ok((rest.to_string(), (shape.clone(), parts.f32s(name, &shape)?)))
-        })
-        .collect()
 }

@@ -31,6 +31,10 @@ pub fn short_settings(entry: &LearnerEntry) -> Settings {
             settings.set(name, if whole { Value::from(value as u64) } else { Value::from(value) });
         }
     }
+    // The small data are tables.
+    if entry.abilities.images {
+        settings.set("backbone", "mlp");
+    }
     settings
 }
 
