@@ -22,6 +22,8 @@ pub struct DeepModel {
     pub kind: Kind,
     /// How rows are made ready.
     pub ready: Ready,
+    /// What the file of weights that it started from had for the network, in words.
+    pub weights: Option<String>,
     /// Backbone and last layer, without gradients.
     pub network: Network,
     /// The trees, or the softmax.
@@ -57,6 +59,9 @@ impl Model for DeepModel {
         };
         parts.put_detail("backbone", self.kind.name());
         parts.put_detail("ready", &self.ready);
+        if let Some(weights) = &self.weights {
+            parts.put_detail("weights", weights);
+        }
         parts.put_detail("forest", forest);
     }
 
@@ -66,6 +71,9 @@ impl Model for DeepModel {
             ("backbone".to_string(), Value::from(self.kind.name())),
             ("numbers".to_string(), Value::from(numbers)),
         ];
+        if let Some(weights) = &self.weights {
+            told.push(("weights".to_string(), Value::from(weights.as_str())));
+        }
         if let Input::Pictures { channels, side } = self.ready.input() {
             told.push(("input".to_string(), Value::from(format!("{channels} x {side} x {side}"))));
         }
@@ -114,7 +122,8 @@ fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<Deep
     let network = Network::new(kind, ready.input(), (top.units(), 1.0), Seed::new(0), device)
         .map_err(|e| Error::model_file(e.to_string()))?;
     let network = arrays::restore(network.valid(), &numbers)?;
-    Ok(DeepModel { kind, ready, network, top, device: device.clone() })
+    let weights: Option<String> = parts.detail("weights")?;
+    Ok(DeepModel { kind, ready, weights, network, top, device: device.clone() })
 }
 
 /// What a file says about its input must fit the network before anything is made of it.

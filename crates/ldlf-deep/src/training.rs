@@ -46,6 +46,8 @@ struct Training<'a> {
     compute: Compute,
     prior: LeafPrior,
     network: Option<Network>,
+    /// What a file of weights had for the network.
+    weights: Option<String>,
     top: Top,
     state: State,
     /// The activations and rows of the mini-batches since the last leaf update.
@@ -95,8 +97,11 @@ impl<'a> Training<'a> {
         };
         let steepness = if plan.rule == Rule::Softmax { 1.0 } else { plan.forest.steepness };
         let mut network = Network::new(kind, ready.input(), (top.units(), steepness), seed, &device)?;
+        let mut weights = None;
         if let Some(path) = &parameters.weights {
-            network.backbone = load_weights(network.backbone, Path::new(path))?.0;
+            let (backbone, report) = load_weights(network.backbone, Path::new(path))?;
+            network.backbone = backbone;
+            weights = Some(report.to_string());
         }
         let frozen = frozen(parameters);
         network =
@@ -114,6 +119,7 @@ impl<'a> Training<'a> {
             compute,
             prior: LeafPrior { strength: plan.forest.leaf_prior, base: mean },
             network: Some(network),
+            weights,
             top,
             state: State::new(),
             noted: Default::default(),
@@ -349,7 +355,8 @@ impl<'a> Training<'a> {
             validation_kl: self.progress.patience.best,
         };
         let device = self.device.without_autodiff();
-        Ok((DeepModel { kind: self.kind, ready: self.ready, network, top: self.top, device }, summary))
+        let (kind, ready, weights, top) = (self.kind, self.ready, self.weights, self.top);
+        Ok((DeepModel { kind, ready, weights, network, top, device }, summary))
     }
 
     fn fingerprint(&self) -> &String {

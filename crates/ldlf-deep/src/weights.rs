@@ -23,6 +23,19 @@ pub struct WeightReport {
     pub unused: Vec<String>,
 }
 
+impl std::fmt::Display for WeightReport {
+    /// `260 matched, none missing, 2 unused (classifier.weight, classifier.bias)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let named = |names: &[String], what: &str| match names {
+            [] => format!("none {what}"),
+            [.., _] if names.len() <= 4 => format!("{} {what} ({})", names.len(), names.join(", ")),
+            _ => format!("{} {what} ({}, ...)", names.len(), names[..4].join(", ")),
+        };
+        let (missing, unused) = (named(&self.missing, "missing"), named(&self.unused, "unused"));
+        write!(f, "{} matched, {missing}, {unused}", self.matched.len())
+    }
+}
+
 /// What checkpoints put in front of the names of their network.
 const WRAPPERS: [&str; 6] = ["state_dict", "model_state_dict", "model", "module", "net", "backbone"];
 

@@ -74,6 +74,10 @@ fn a_safetensors_file_is_loaded_by_name_and_what_it_lacks_keeps_its_values() {
         );
     });
     let (loaded, report) = load_weights(mlp(), &path).unwrap();
+    assert_eq!(
+        report.to_string(),
+        "2 matched, 2 missing (layers.2.weight, layers.2.bias), 1 unused (fc.weight)"
+    );
     let [matched, missing] = [names(&MLP[..2]), names(&MLP[2..])];
     assert_eq!(report, WeightReport { matched, missing, unused: names(&["fc.weight"]) });
     let hidden = |backbone: Backbone| {

@@ -160,9 +160,9 @@ fn report(
     if validation_kl.is_some() {
         table.fact("validation K-L", number(*validation_kl));
     }
-    // What a search kept; `ldlf inspect` also tells what it tried.
+    // What a search kept and what a file of weights had; `ldlf inspect` tells more.
     for (name, told) in model.model.inspect() {
-        if let (true, Some(told)) = (name.starts_with("member "), told.as_str()) {
+        if let (true, Some(told)) = (name.starts_with("member ") || name == "weights", told.as_str()) {
             table.fact(&name, told);
         }
     }
