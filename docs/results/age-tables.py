@@ -12,7 +12,6 @@ NETWORKS = {
     "small-cnn": "Small CNN, from scratch",
     "lite0-tuned": "EfficientNet-Lite0, fine-tuned from ImageNet",
     "lite0-scratch": "EfficientNet-Lite0, from scratch",
-    "alexnet": "AlexNet at 224 x 224, from scratch",
 }
 YEARS = range(1, 16)
 

@@ -26,7 +26,7 @@ ldlf_core::parameters! {
         optimiser: Optimiser = Optimiser::AdamW;
         /// Step length of the head.
         learning_rate: f64 = 0.005, above 0;
-        /// Step length of the backbone as a factor of that of the head; none is 0.3 with trained weights and 1 without.
+        /// Step length of the backbone as a factor of that of the head; none is 0.15 with trained weights and 1 without.
         backbone_rate: Option<f64> = None, at_least 0;
         /// Names of parameters, or beginnings of them, that do not learn, joined by +: features, layer1+layer2; all freezes the backbone.
         freeze: Option<String> = None;
@@ -115,7 +115,7 @@ impl NetworkParameters {
 
     /// The factor of the backbone's step length.
     pub(crate) fn backbone_factor(&self) -> f64 {
-        self.backbone_rate.unwrap_or(if self.weights.is_some() { 0.3 } else { 1.0 })
+        self.backbone_rate.unwrap_or(if self.weights.is_some() { 0.15 } else { 1.0 })
     }
 
     /// The settings as results and model files tell them: a file of weights by its name, without the folder it lay in.
