@@ -15,7 +15,7 @@ use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Result, Seed, Settings,
-    StopReason, Threads,
+    StopReason, Threads, memory,
 };
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
@@ -93,7 +93,16 @@ impl<'a> Training<'a> {
         let ready = ready(plan, kind, data, &rows)?;
         let top = match plan.rule {
             Rule::Softmax => Top::Softmax { labels: data.labels() },
-            _ => Top::Forest(Head::new(plan.shape(data.labels()), seed)?),
+            _ => {
+                let shape = plan.shape(data.labels());
+                // Every unit has weights, and drawing the splits' units takes room for all of them.
+                memory::check(
+                    "the units of the last layer",
+                    &[("units", shape.units)],
+                    4 * size_of::<f32>(),
+                )?;
+                Top::Forest(Head::new(shape, seed)?)
+            }
         };
         let steepness = if plan.rule == Rule::Softmax { 1.0 } else { plan.forest.steepness };
         let mut network = Network::new(kind, ready.input(), (top.units(), steepness), seed, &device)?;
