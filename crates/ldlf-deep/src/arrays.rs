@@ -46,6 +46,19 @@ impl Path {
     }
 }
 
+/// What every visitor and mapper with a `path` does on its way.
+macro_rules! keeps_path {
+    () => {
+        fn enter_module(&mut self, name: &str, _: &str) {
+            self.path.enter(name);
+        }
+        fn exit_module(&mut self, _: &str, _: &str) {
+            self.path.leave();
+        }
+    };
+}
+pub(crate) use keeps_path;
+
 #[derive(Default)]
 struct Collector {
     path: Path,
@@ -53,12 +66,7 @@ struct Collector {
 }
 
 impl ModuleVisitor for Collector {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.enter(name);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.leave();
-    }
+    keeps_path!();
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let tensor = param.val();
         let shape = tensor.dims().to_vec();
@@ -73,12 +81,7 @@ struct Restorer<'a> {
 }
 
 impl ModuleMapper for Restorer<'_> {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.enter(name);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.leave();
-    }
+    keeps_path!();
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let name = self.path.name();
         let (id, tensor, mapper) = param.consume();
@@ -108,12 +111,7 @@ struct Freezer<'a> {
 }
 
 impl ModuleMapper for Freezer<'_> {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.enter(name);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.leave();
-    }
+    keeps_path!();
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         match (self.frozen)(&self.path.name()) {
             true => param.set_require_grad(false),

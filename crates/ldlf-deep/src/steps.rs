@@ -10,7 +10,7 @@ use burn::tensor::{Gradients, Tensor, TensorData};
 use ldlf_core::optimise::step::Step;
 use ldlf_core::{Threads, vectorise};
 
-use crate::arrays::{Path, host};
+use crate::arrays::{Path, host, keeps_path};
 
 /// Numbers that a task moves.
 const CHUNK: usize = 1 << 15;
@@ -69,12 +69,7 @@ struct Gatherer {
 }
 
 impl ModuleVisitor for Gatherer {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.enter(name);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.leave();
-    }
+    keeps_path!();
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let tensor = param.val();
         if tensor.is_require_grad()
@@ -95,12 +90,7 @@ struct Mover<'a> {
 }
 
 impl ModuleMapper for Mover<'_> {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.enter(name);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.leave();
-    }
+    keeps_path!();
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let name = self.path.name();
         let Some(mut gradient) = self.found.remove(&name) else {

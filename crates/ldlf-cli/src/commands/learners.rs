@@ -62,6 +62,7 @@ fn described(entry: &LearnerEntry) -> String {
 fn abilities(entry: &LearnerEntry) -> String {
     let abilities = &entry.abilities;
     let words = [
+        (abilities.images, "pictures"),
         (abilities.sparse, "sparse rows"),
         (abilities.weights, "weights"),
         (abilities.ordered, "ordered labels only"),
