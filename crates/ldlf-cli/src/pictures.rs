@@ -20,7 +20,7 @@ fn policy(asked: &PictureOptions) -> images::BadImages {
 
 /// Lets the C library keep the memory that is freed instead of giving it back to the system. A network takes and frees the same
 /// megabytes at every step; with the library's usual thresholds the system hands out new pages each time, and clearing
-/// them takes two thirds of a step.
+/// them takes a third of a step (docs/results/deep-speed.md).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "mallopt is a plain call; it changes no memory of ours")]
 fn keep_freed_memory() {
