@@ -9,6 +9,7 @@ pub mod dropout;
 pub mod head;
 pub mod images;
 pub mod initial;
+mod kernels;
 pub mod learners;
 pub mod model;
 pub mod network;

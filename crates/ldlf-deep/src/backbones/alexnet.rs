@@ -6,7 +6,7 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
-use super::layers::{average_to, convolution, flat, max_pool};
+use super::layers::{average_to, convolution, convolve, flat, max_pool};
 use super::named::Named;
 use super::{Mode, Network};
 use crate::dropout::dropout;
@@ -54,7 +54,7 @@ impl Network for AlexNet {
 
     fn run(&self, mut x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
         for (number, layer) in self.features.iter().enumerate() {
-            x = relu(layer.forward(x));
+            x = relu(convolve(layer, x));
             if number < 2 {
                 x = max_pool(x, 3, 2, 0);
             }

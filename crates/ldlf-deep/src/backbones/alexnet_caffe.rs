@@ -11,7 +11,7 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
-use super::layers::{average_to, convolution, flat, max_pool_over_the_edge};
+use super::layers::{average_to, convolution, convolve, flat, max_pool_over_the_edge};
 use super::{Mode, Network};
 use crate::dropout::dropout;
 use crate::initial::Initial;
@@ -75,9 +75,9 @@ impl Network for AlexNetCaffe {
     }
 
     fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
-        let x = max_pool_over_the_edge(normalise_locally(relu(self.conv1.forward(x))), 3, 2);
-        let x = max_pool_over_the_edge(normalise_locally(relu(self.conv2.forward(x))), 3, 2);
-        let x = relu(self.conv5.forward(relu(self.conv4.forward(relu(self.conv3.forward(x))))));
+        let x = max_pool_over_the_edge(normalise_locally(relu(convolve(&self.conv1, x))), 3, 2);
+        let x = max_pool_over_the_edge(normalise_locally(relu(convolve(&self.conv2, x))), 3, 2);
+        let x = relu(convolve(&self.conv5, relu(convolve(&self.conv4, relu(convolve(&self.conv3, x))))));
         if until == "conv5" {
             return flat(x);
         }

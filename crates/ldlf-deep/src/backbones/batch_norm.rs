@@ -13,6 +13,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::Mode;
 use crate::initial::Initial;
+use crate::kernels;
 
 /// `y = (x - mean) / sqrt(variance + epsilon) * weight + bias`, channel by channel.
 ///
@@ -50,38 +51,66 @@ impl BatchNorm {
 
     /// Normalises `[rows, channels, height, width]`.
     pub fn forward(&self, x: Tensor<4>, mode: &Mode) -> Tensor<4> {
-        match mode {
-            Mode::Train(_) if self.weight.is_require_grad() => self.by_batch(x),
-            _ => self.by_running(x),
-        }
+        self.cut(x, mode, None)
     }
 
-    /// The gradient flows through the sums `s = sum x` and `q = sum x^2` of every channel, so that a value is passed over few times,
-    /// and never in another order than it lies in memory.
-    fn by_batch(&self, x: Tensor<4>) -> Tensor<4> {
+    /// As [`BatchNorm::forward`], with a rectifier after it.
+    pub fn rectified(&self, x: Tensor<4>, mode: &Mode) -> Tensor<4> {
+        self.cut(x, mode, Some(f32::INFINITY))
+    }
+
+    /// As [`BatchNorm::rectified`], with values cut to 6.
+    pub fn rectified_to_6(&self, x: Tensor<4>, mode: &Mode) -> Tensor<4> {
+        self.cut(x, mode, Some(6.0))
+    }
+
+    /// Normalises, and cuts to `0..=ceiling` where there is one.
+    fn cut(&self, x: Tensor<4>, mode: &Mode, ceiling: Option<f32>) -> Tensor<4> {
         let [rows, channels, height, width] = x.dims();
-        let count = (rows * height * width) as f64;
         let x = x.reshape([rows, channels, height * width]);
+        let by_batch = matches!(mode, Mode::Train(_)) && self.weight.is_require_grad();
+        let y = match (by_batch, ceiling) {
+            (true, _) if kernels::is_on_processor(&x) => self.by_kernel(x, ceiling),
+            (true, None) => self.by_batch(x),
+            (true, Some(most)) => self.by_batch(x).clamp(0.0, most),
+            (false, None) => self.by_running(x),
+            (false, Some(most)) => self.by_running(x).clamp(0.0, most),
+        };
+        y.reshape([rows, channels, height, width])
+    }
+
+    fn by_kernel(&self, x: Tensor<3>, ceiling: Option<f32>) -> Tensor<3> {
+        let [rows, _, pixels] = x.dims();
+        let (y, mean, variance) =
+            kernels::normalise(x, self.weight.val(), self.bias.val(), self.epsilon, ceiling);
+        self.note(mean, variance, rows * pixels);
+        y
+    }
+
+    /// Moves the running statistics towards those of a batch with so many values a channel.
+    fn note(&self, mean: Tensor<1>, variance: Tensor<1>, count: usize) {
+        let unbiased = count as f64 / (count.max(2) - 1) as f64;
+        self.running_mean.move_towards(mean, self.momentum);
+        self.running_var.move_towards(variance.mul_scalar(unbiased), self.momentum);
+    }
+
+    /// By tensor operations. The gradient flows through the sums `s = sum x` and `q = sum x^2` of every channel, so that a value is
+    /// passed over few times, and never in another order than it lies in memory.
+    fn by_batch(&self, x: Tensor<3>) -> Tensor<3> {
+        let [rows, channels, pixels] = x.dims();
+        let count = (rows * pixels) as f64;
         let mean = of_channels(x.clone()).div_scalar(count);
-        // With x held fixed on one side the product has half the gradient of the square, at half its cost: twice the product
-        // less its own value has the right one, and the right value.
-        let half = of_channels(x.clone() * x.clone().detach());
-        let squares = half.clone().mul_scalar(2.0) - half.detach();
+        let squares = of_channels(x.clone() * x.clone());
         // Rounding must not make a channel that does not vary a negative variance.
         let variance = (squares.div_scalar(count) - mean.clone() * mean.clone()).clamp_min(0.0);
-        let unbiased = count / (count.max(2.0) - 1.0);
-        self.running_mean.move_towards(mean.clone().reshape([channels]), self.momentum);
-        self.running_var
-            .move_towards(variance.clone().mul_scalar(unbiased).reshape([channels]), self.momentum);
-        self.scaled(x, mean, variance).reshape([rows, channels, height, width])
+        self.note(mean.clone().reshape([channels]), variance.clone().reshape([channels]), rows * pixels);
+        self.scaled(x, mean, variance)
     }
 
-    fn by_running(&self, x: Tensor<4>) -> Tensor<4> {
-        let [rows, channels, height, width] = x.dims();
+    fn by_running(&self, x: Tensor<3>) -> Tensor<3> {
+        let channels = x.dims()[1];
         let statistic = |statistic: &Statistic| statistic.value().reshape([1, channels, 1]);
-        let (mean, variance) = (statistic(&self.running_mean), statistic(&self.running_var));
-        let x = x.reshape([rows, channels, height * width]);
-        self.scaled(x, mean, variance).reshape([rows, channels, height, width])
+        self.scaled(x, statistic(&self.running_mean), statistic(&self.running_var))
     }
 
     /// One product and one sum a value: the statistics are folded into weight and bias first.
@@ -177,3 +206,58 @@ impl ModuleDisplayDefault for Statistic {
 }
 
 impl ModuleDisplay for Statistic {}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::TensorData;
+    use ldlf_core::Seed;
+    use rand::RngExt;
+
+    use super::*;
+    use crate::arrays::host;
+
+    fn random<const D: usize>(name: &str, shape: [usize; D], scale: f32) -> Tensor<D> {
+        let mut generator = Seed::new(3).named(name).generator();
+        let values = (0..shape.iter().product())
+            .map(|_| scale * (generator.random::<f32>() - 0.4))
+            .collect::<Vec<_>>();
+        Tensor::from_data(TensorData::new(values, shape), &Device::flex().autodiff()).require_grad()
+    }
+
+    #[test]
+    fn the_kernel_equals_tensor_operations_with_all_gradients_and_statistics() {
+        for ceiling in [None, Some(f32::INFINITY), Some(1.5)] {
+            let results = [false, true].map(|by_kernel| {
+                let mut norm = BatchNorm::new(&Initial::new(Seed::new(0), &Device::flex().autodiff()), 3);
+                let (x, weight, bias) =
+                    (random("x", [5, 3, 21], 4.0), random("weight", [3], 2.0), random("bias", [3], 1.0));
+                norm.weight = Param::from_tensor(weight.clone());
+                norm.bias = Param::from_tensor(bias.clone());
+                let y = match (by_kernel, ceiling) {
+                    (true, _) => norm.by_kernel(x.clone(), ceiling),
+                    (false, None) => norm.by_batch(x.clone()),
+                    (false, Some(most)) => norm.by_batch(x.clone()).clamp(0.0, most),
+                };
+                let pull = random("pull", [5, 3, 21], 1.0).detach();
+                let gradients = (y.clone() * pull).sum().backward();
+                [
+                    host(y.into_data()),
+                    host(x.grad(&gradients).unwrap().into_data()),
+                    host(weight.grad(&gradients).unwrap().into_data()),
+                    host(bias.grad(&gradients).unwrap().into_data()),
+                    host(norm.running_mean.value().into_data()),
+                    host(norm.running_var.value().into_data()),
+                ]
+            });
+            for (number, (tensors, kernel)) in results[0].iter().zip(&results[1]).enumerate() {
+                assert_eq!(tensors.len(), kernel.len());
+                for (a, b) in tensors.iter().zip(kernel) {
+                    assert!(
+                        (a - b).abs() < 2e-5 * a.abs().max(1.0),
+                        "{ceiling:?}, array {number}: {a} and {b}"
+                    );
+                }
+            }
+        }
+    }
+}

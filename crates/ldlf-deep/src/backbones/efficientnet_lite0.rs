@@ -8,7 +8,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::Tensor;
 
 use super::batch_norm::BatchNorm;
-use super::layers::{convolve_same, flat, mean_of_channels};
+use super::layers::{convolve, convolve_same, flat, mean_of_channels};
 use super::{Mode, Network};
 use crate::dropout::dropout;
 use crate::initial::Initial;
@@ -56,10 +56,6 @@ fn layer(initial: &Initial<'_>, channels: [usize; 2], kernel: usize, stride: usi
 
 fn norm(initial: &Initial<'_>, channels: usize) -> BatchNorm {
     BatchNorm::with(initial, channels, 1e-3, 0.01)
-}
-
-fn relu6(x: Tensor<4>) -> Tensor<4> {
-    x.clamp(0.0, 6.0)
 }
 
 impl EfficientNetLite0 {
@@ -113,10 +109,10 @@ impl Block {
         let short = self.skips.then(|| x.clone());
         let mut x = x;
         if let (Some(conv), Some(norm)) = (&self.expand_conv, &self.bn0) {
-            x = relu6(norm.forward(conv.forward(x), mode));
+            x = norm.rectified_to_6(convolve(conv, x), mode);
         }
-        x = relu6(self.bn1.forward(convolve_same(&self.depthwise_conv, x), mode));
-        x = self.bn2.forward(self.project_conv.forward(x), mode);
+        x = self.bn1.rectified_to_6(convolve_same(&self.depthwise_conv, x), mode);
+        x = self.bn2.forward(convolve(&self.project_conv, x), mode);
         match short {
             None => x,
             Some(short) => x + short,
@@ -130,12 +126,12 @@ impl Network for EfficientNetLite0 {
     }
 
     fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
-        let mut x = relu6(self.bn0.forward(convolve_same(&self.conv_stem, x), mode));
+        let mut x = self.bn0.rectified_to_6(convolve_same(&self.conv_stem, x), mode);
         x = self.blocks.iter().fold(x, |x, block| block.forward(x, mode));
         if until == "blocks" {
             return flat(x);
         }
-        x = relu6(self.bn1.forward(self.conv_head.forward(x), mode));
+        x = self.bn1.rectified_to_6(convolve(&self.conv_head, x), mode);
         if until == "conv_head" {
             return flat(x);
         }

@@ -2,9 +2,11 @@
 
 use burn::nn::PaddingConfig2d;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
-use burn::tensor::module::{adaptive_avg_pool2d, conv2d};
-use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
+use burn::tensor::module::adaptive_avg_pool2d;
+use burn::tensor::ops::MaxPoolOptions;
 use burn::tensor::{Tensor, module};
+
+use crate::kernels;
 
 /// A square convolution with padding on all sides and a bias.
 pub fn convolution(channels: [usize; 2], kernel: usize, stride: usize, padding: usize) -> Conv2dConfig {
@@ -15,6 +17,9 @@ pub fn convolution(channels: [usize; 2], kernel: usize, stride: usize, padding: 
 
 /// The largest value of every square of `size`, `stride` apart, with `padding` on all sides.
 pub fn max_pool(x: Tensor<4>, size: usize, stride: usize, padding: usize) -> Tensor<4> {
+    if kernels::is_on_processor(&x) {
+        return kernels::max_pool(x, size, stride, (padding, padding));
+    }
     let options =
         MaxPoolOptions::new([size, size]).with_stride([stride, stride]).with_padding([padding, padding]);
     module::max_pool2d(x, options)
@@ -45,6 +50,15 @@ pub fn flat(x: Tensor<4>) -> Tensor<2> {
     x.flatten(1, 3)
 }
 
+/// Convolves with the layer's own padding.
+pub fn convolve(layer: &Conv2d, x: Tensor<4>) -> Tensor<4> {
+    let padding = match layer.padding {
+        PaddingConfig2d::Explicit(top, left, bottom, right) => [(top, bottom), (left, right)],
+        _ => [(0, 0); 2],
+    };
+    kernels::convolve(layer, x, padding)
+}
+
 /// Convolves with as much padding as makes the output `ceil(side / stride)` wide, the odd pixel at the end, as TensorFlow does.
 pub fn convolve_same(layer: &Conv2d, x: Tensor<4>) -> Tensor<4> {
     let [_, _, height, width] = x.dims();
@@ -53,6 +67,5 @@ pub fn convolve_same(layer: &Conv2d, x: Tensor<4>) -> Tensor<4> {
         let total = ((side.div_ceil(stride) - 1) * stride + kernel).saturating_sub(side);
         (total / 2, total - total / 2)
     });
-    let options = ConvOptions::new_with_padding(layer.stride, padding, layer.dilation, layer.groups);
-    conv2d(x, layer.weight.val(), layer.bias.as_ref().map(|bias| bias.val()), options)
+    kernels::convolve(layer, x, padding)
 }

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
 use super::batch_norm::BatchNorm;
-use super::layers::{convolution, flat, max_pool, mean_of_channels};
+use super::layers::{convolution, convolve, flat, max_pool, mean_of_channels};
 use super::{Mode, Network};
 use crate::initial::Initial;
 
@@ -75,10 +75,10 @@ impl Block {
     fn forward(&self, x: Tensor<4>, mode: &Mode) -> Tensor<4> {
         let short = match &self.downsample {
             None => x.clone(),
-            Some((conv, norm)) => norm.forward(conv.forward(x.clone()), mode),
+            Some((conv, norm)) => norm.forward(convolve(conv, x.clone()), mode),
         };
-        let x = relu(self.bn1.forward(self.conv1.forward(x), mode));
-        relu(self.bn2.forward(self.conv2.forward(x), mode) + short)
+        let x = self.bn1.rectified(convolve(&self.conv1, x), mode);
+        relu(self.bn2.forward(convolve(&self.conv2, x), mode) + short)
     }
 }
 
@@ -88,7 +88,7 @@ impl Network for ResNet18 {
     }
 
     fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
-        let mut x = max_pool(relu(self.bn1.forward(self.conv1.forward(x), mode)), 3, 2, 1);
+        let mut x = max_pool(self.bn1.rectified(convolve(&self.conv1, x), mode), 3, 2, 1);
         let stages = [&self.layer1, &self.layer2, &self.layer3, &self.layer4];
         for (blocks, name) in stages.into_iter().zip(Self::LAYERS) {
             x = blocks.iter().fold(x, |x, block| block.forward(x, mode));

@@ -3,10 +3,9 @@
 use burn::module::Module;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
 
 use super::batch_norm::BatchNorm;
-use super::layers::{convolution, flat, max_pool, mean_of_channels};
+use super::layers::{convolution, convolve, flat, max_pool, mean_of_channels};
 use super::{Mode, Network};
 use crate::initial::Initial;
 
@@ -54,7 +53,7 @@ impl Network for SmallCnn {
             if number > 0 {
                 x = max_pool(x, 2, 2, 0);
             }
-            x = relu(block.norm.forward(block.conv.forward(x), mode));
+            x = block.norm.rectified(convolve(&block.conv, x), mode);
             if until == Self::LAYERS[number] {
                 return flat(x);
             }

@@ -9,7 +9,7 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
-use super::layers::{average_to, convolution, flat, max_pool};
+use super::layers::{average_to, convolution, convolve, flat, max_pool};
 use super::named::Named;
 use super::{Mode, Network};
 use crate::dropout::dropout;
@@ -75,7 +75,7 @@ impl Network for Vgg16 {
             if stage > 0 {
                 x = max_pool(x, 2, 2, 0);
             }
-            x = layers.by_ref().take(count).fold(x, |x, layer| relu(layer.forward(x)));
+            x = layers.by_ref().take(count).fold(x, |x, layer| relu(convolve(layer, x)));
         }
         if until == "conv5" {
             return flat(x);
