@@ -12,6 +12,7 @@ NETWORKS = {
     "small-cnn": "Small CNN, from scratch",
     "lite0-tuned": "EfficientNet-Lite0, fine-tuned from ImageNet",
     "lite0-scratch": "EfficientNet-Lite0, from scratch",
+    "alexnet": "AlexNet, from scratch",
 }
 YEARS = range(1, 16)
 

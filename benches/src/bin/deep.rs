@@ -9,12 +9,12 @@ use std::io::{BufRead, Write};
 use std::time::Instant;
 
 use burn::module::Module;
-use burn::optim::momentum::MomentumConfig;
-use burn::optim::{GradientsParams, ModuleOptimizer, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
+use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::{Error, Result, Seed, Threads};
 use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
 use ldlf_deep::head::ForestHead;
+use ldlf_deep::steps;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use rand::RngExt;
@@ -87,9 +87,7 @@ fn seconds(request: &Request) -> Result<Vec<f64>> {
     let shape = if backbone.is_some() { [rows, 3, side, side] } else { [rows, width, 1, 1] };
     let mut bench = Bench {
         network: Some(Network { backbone, head }),
-        optimiser: SgdConfig::new()
-            .with_momentum(Some(MomentumConfig::new().with_momentum(0.9).with_dampening(0.0)))
-            .init(),
+        moments: steps::State::new(),
         inputs: Tensor::from_data(TensorData::new(uniform(shape.iter().product(), -0.5), shape), &device),
         targets: distributions(rows, labels),
         threads: Threads::new(request.threads)?,
@@ -105,9 +103,9 @@ fn seconds(request: &Request) -> Result<Vec<f64>> {
 }
 
 struct Bench {
-    /// Taken out only while the optimiser has it.
+    /// Taken out only during a step.
     network: Option<Network>,
-    optimiser: ModuleOptimizer,
+    moments: steps::State,
     inputs: Tensor<4>,
     targets: Vec<f32>,
     threads: Threads,
@@ -136,8 +134,9 @@ impl Bench {
                 head.loss_on_cpu(activations.clone(), &self.targets, None, form, trees, &self.threads);
             (activations * gradient).sum().backward()
         };
-        let gradients = GradientsParams::from_grads(gradients, &network);
-        self.network = Some(self.optimiser.step(1e-3, network, gradients));
+        let step = |_: &str| Step::new(Optimiser::Sgd, 0, 1e-3, 0.9, 0.0);
+        let moments = &mut self.moments;
+        self.network = Some(steps::step(network, gradients, moments, &step, false, None, &self.threads));
     }
 }
 

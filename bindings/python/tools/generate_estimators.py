@@ -198,7 +198,7 @@ def generate(entries=None):
     if entries is None:
         entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
     # Deep networks are at home in PyTorch here (ldlf.torch); the package is built without those of the command.
-    entries = [entry for entry in entries if not entry["abilities"]["images"]]
+    entries = [entry for entry in entries if all(parameter["name"] != "backbone" for parameter in entry["parameters"])]
     bases = {"LDLEstimator", *map(base, entries)}
     lines = HEAD.format(bases=", ".join(sorted(bases))).splitlines()
     for entry in entries:

@@ -5,6 +5,7 @@
 //! sum to 1. This crate holds everything that learners share and no learner but the floor, [`mean`].
 
 pub mod answers;
+pub mod checkpoint;
 pub mod dataset;
 pub mod early_stopping;
 pub mod error;

@@ -91,7 +91,7 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
     name: "mean",
     summary: "always the mean training distribution: the floor in every table",
     source: "",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
+    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: true },
     parameters: MeanParameters::declared,
     presets: Vec::new,
     build: |settings| Ok(Box::new(Mean::new(MeanParameters::from_settings(settings)?))),

@@ -231,6 +231,9 @@ impl Compute {
     }
 }
 
+/// Devices that a build may have.
+const OTHER_DEVICES: [&str; 5] = ["wgpu", "vulkan", "metal", "cuda", "rocm"];
+
 /// The device of a name.
 pub fn device(name: &str) -> Result<Device> {
     match name {
@@ -245,11 +248,11 @@ pub fn device(name: &str) -> Result<Device> {
         "cuda" => Ok(Device::cuda(0)),
         #[cfg(feature = "rocm")]
         "rocm" => Ok(Device::rocm(0)),
-        "wgpu" | "vulkan" | "metal" | "cuda" | "rocm" => Err(Error::usage(format!(
+        _ if OTHER_DEVICES.contains(&name) => Err(Error::usage(format!(
             "device={name} is not built in; install with `cargo install --path crates/ldlf-cli --features {name}`, or use device=cpu"
         ))),
-        _ => Err(Error::usage(format!(
-            "device must be one of cpu, wgpu, vulkan, metal, cuda, rocm, got {name}"
-        ))),
+        _ => {
+            Err(Error::usage(format!("device must be one of cpu, {}, got {name}", OTHER_DEVICES.join(", "))))
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
+use ldlf_core::checkpoint::Origin;
 use ldlf_core::early_stopping::{Patience, Verdict};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
@@ -14,8 +15,8 @@ use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Result, Seed, Settings,
-    StopReason, Threads, memory,
+    Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Result, Seed, StopReason,
+    Threads, memory,
 };
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
@@ -68,10 +69,8 @@ struct Progress {
 
 #[derive(Serialize, Deserialize)]
 struct CheckpointDetails {
-    learner: String,
-    parameters: Settings,
-    seed: u64,
-    data: String,
+    #[serde(flatten)]
+    origin: Origin,
     progress: Progress,
 }
 
@@ -368,32 +367,18 @@ impl<'a> Training<'a> {
         Ok((DeepModel { kind, ready, weights, network, top, device }, summary))
     }
 
-    fn fingerprint(&self) -> &String {
-        self.fingerprint.get_or_init(|| self.data.fingerprint())
+    fn origin(&self) -> Origin {
+        Origin {
+            learner: self.plan.learner.to_string(),
+            parameters: self.plan.settings(),
+            seed: self.seed.value(),
+            data: self.fingerprint.get_or_init(|| self.data.fingerprint()).clone(),
+        }
     }
 
     fn restore(&mut self, checkpoint: &Parts) -> Result<()> {
         let kept: CheckpointDetails = checkpoint.detail("checkpoint")?;
-        let refuse = |what: &str, kept: &str, now: &str| {
-            Err(Error::usage(format!("the checkpoint was made with {what} {kept}, this training has {now}")))
-        };
-        if kept.learner != self.plan.learner {
-            return refuse("the learner", &kept.learner, self.plan.learner);
-        }
-        for (name, value) in &self.plan.settings().0 {
-            if kept.parameters.get(name) != Some(value) {
-                let kept = kept.parameters.get(name).map_or("none".into(), ToString::to_string);
-                return refuse(name, &kept, &value.to_string());
-            }
-        }
-        if kept.seed != self.seed.value() {
-            return Err(Error::usage("the checkpoint was made with another seed; give the same --seed"));
-        }
-        if kept.data != *self.fingerprint() {
-            return Err(Error::data(
-                "the checkpoint was made on other data; resume it on the data it was started on",
-            ));
-        }
+        kept.origin.check(&self.origin(), &[])?;
         let network = self.network.take().expect("the network is away only within a step");
         self.network = Some(arrays::restore(network, &numbers_under(checkpoint, "network.")?)?);
         let firsts = numbers_under(checkpoint, "first.")?;
@@ -477,13 +462,7 @@ impl InProgress for Training<'_> {
         }
         parts.put_detail(
             "checkpoint",
-            CheckpointDetails {
-                learner: self.plan.learner.to_string(),
-                parameters: self.plan.settings(),
-                seed: self.seed.value(),
-                data: self.fingerprint().clone(),
-                progress: self.progress.clone(),
-            },
+            CheckpointDetails { origin: self.origin(), progress: self.progress.clone() },
         );
         Some(parts)
     }

@@ -3,8 +3,8 @@
 mod common;
 
 use burn::module::{Module, ModuleVisitor, Param};
-use burn::tensor::{Device, Tensor};
-use common::{input, numbers, with_hashed_weights};
+use burn::tensor::Tensor;
+use common::{device, input, numbers, with_hashed_weights};
 use ldlf_core::Seed;
 use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn input_of(kind: Kind, channels: usize, side: usize) -> Input {
 
 /// The thin network of the oracle with its weights, and its input.
 fn case(kind: Kind) -> (Backbone, Tensor<4>, Value) {
-    let (device, oracle) = (Device::flex(), oracle(kind));
+    let (device, oracle) = (device(), oracle(kind));
     let shape: Vec<usize> = oracle["input"].as_array().unwrap().iter().map(whole).collect();
     let shape: [usize; 4] = shape.try_into().unwrap();
     let taken = input_of(kind, shape[1], shape[2]);
@@ -99,7 +99,7 @@ impl ModuleVisitor for Parameters {
 }
 
 fn parameters_are_those_of_pytorch(kind: Kind) {
-    let (oracle, device) = (oracle(kind), Device::flex());
+    let (oracle, device) = (oracle(kind), device());
     let side = kind.usual_side();
     let channels = whole(&oracle["input"][1]);
     let backbone = Backbone::new(kind, input_of(kind, channels, side), Seed::new(0), &device).unwrap();
@@ -149,7 +149,7 @@ networks! {
 }
 
 fn refusal(kind: Kind, input: Input) -> String {
-    Backbone::new(kind, input, Seed::new(0), &Device::flex()).unwrap_err().to_string()
+    Backbone::new(kind, input, Seed::new(0), &device()).unwrap_err().to_string()
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn pictures_of_the_smallest_side_leave_a_pixel() {
     for kind in Kind::ALL {
         let side = kind.smallest_side();
         let taken = input_of(kind, 1, side);
-        let backbone = Backbone::thinner(kind, taken, 8, Seed::new(0), &Device::flex()).unwrap();
-        let features = backbone.forward(Tensor::ones([1, 1, side, side], &Device::flex()), &Mode::Predict);
+        let backbone = Backbone::thinner(kind, taken, 8, Seed::new(0), &device()).unwrap();
+        let features = backbone.forward(Tensor::ones([1, 1, side, side], &device()), &Mode::Predict);
         assert_eq!(features.dims(), [1, backbone.width()], "{}", kind.name());
     }
 }
@@ -195,8 +195,8 @@ fn a_layer_that_is_not_there_is_refused_with_those_that_are() {
 fn weights_follow_from_the_seed() {
     let features = |seed| {
         let taken = Input::Pictures { channels: 3, side: 16 };
-        let backbone = Backbone::thinner(Kind::SmallCnn, taken, 8, Seed::new(seed), &Device::flex()).unwrap();
-        numbers(backbone.forward(input("input", [2, 3, 16, 16], 1.0, &Device::flex()), &Mode::Predict))
+        let backbone = Backbone::thinner(Kind::SmallCnn, taken, 8, Seed::new(seed), &device()).unwrap();
+        numbers(backbone.forward(input("input", [2, 3, 16, 16], 1.0, &device()), &Mode::Predict))
     };
     assert_eq!(features(0), features(0));
     assert_ne!(features(0), features(1));
@@ -225,7 +225,7 @@ fn statistics(backbone: &Backbone) -> Vec<f32> {
 }
 
 fn small_cnn_in_training() -> (Backbone, Tensor<4>) {
-    let device = Device::flex().autodiff();
+    let device = device().autodiff();
     let taken = Input::Pictures { channels: 3, side: 16 };
     let backbone = Backbone::thinner(Kind::SmallCnn, taken, 8, Seed::new(0), &device).unwrap();
     (backbone, input("input", [4, 3, 16, 16], 1.0, &device))

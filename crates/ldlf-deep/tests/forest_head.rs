@@ -4,7 +4,7 @@
 mod common;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use common::{hashed, numbers};
+use common::{device, hashed, numbers};
 use ldlf_core::{Seed, Threads};
 use ldlf_deep::head::{ForestHead, SoftmaxHead};
 use ldlf_forest::head::{Head, LeafUpdate};
@@ -39,7 +39,7 @@ struct Case {
 }
 
 fn case() -> Case {
-    let (fixture, device) = (fixture(), Device::default().autodiff());
+    let (fixture, device) = (fixture(), device().autodiff());
     let rows = fixture["activations"].as_array().unwrap().len();
     let shape = ForestShape {
         trees: fixture["trees"].as_u64().unwrap() as usize,
@@ -111,7 +111,7 @@ fn the_loss_by_the_kernel_and_its_gradient_are_those_of_the_paper() {
 fn the_gradient_of_predictions_is_that_of_the_paper() {
     let case = case();
     let rows = case.activations.dims()[0];
-    let above = tensor(&case.fixture["above"], [rows, case.shape.labels], &Device::default());
+    let above = tensor(&case.fixture["above"], [rows, case.shape.labels], &device());
     let sum = (case.head.predict(case.activations.clone()) * above).sum();
     let gradient = case.activations.grad(&sum.backward()).unwrap();
     assert_near(&numbers(gradient), &flat(&case.fixture["prediction_gradient"]));
@@ -134,7 +134,7 @@ fn leaves_move_as_in_the_paper_and_predictions_follow() {
 
 #[test]
 fn kernel_and_tensor_operations_agree_on_some_trees_in_either_form_on_any_number_of_threads() {
-    let device = Device::default().autodiff();
+    let device = device().autodiff();
     let (rows, features) = (150, 6);
     let shape = ForestShape { trees: 4, depth: 5, units: 20, labels: 7 };
     let mut head = ForestHead::new(features, shape, Seed::new(3), &device).unwrap();
@@ -172,16 +172,16 @@ fn kernel_and_tensor_operations_agree_on_some_trees_in_either_form_on_any_number
 #[test]
 fn a_forest_of_single_leaves_predicts_their_mean() {
     let shape = ForestShape { trees: 2, depth: 1, units: 1, labels: 2 };
-    let head = ForestHead::new(3, shape, Seed::new(0), &Device::default()).unwrap();
+    let head = ForestHead::new(3, shape, Seed::new(0), &device()).unwrap();
     let core = Head::from_parts(shape, vec![], vec![0.2, 0.8, 0.6, 0.4]);
-    let x = Tensor::<2>::ones([2, 3], &Device::default());
+    let x = Tensor::<2>::ones([2, 3], &device());
     let head = head.from_core(core);
     assert_near(&numbers(head.predict(head.activations(x))), &[0.4, 0.6, 0.4, 0.6]);
 }
 
 #[test]
 fn the_softmax_head_gives_distributions_and_a_cross_entropy_that_weights_shift() {
-    let device = Device::default();
+    let device = device();
     let head = SoftmaxHead::new(3, 4, Seed::new(0), &device).unwrap();
     let activations = head.activations(common::input("features", [2, 3], 1.0, &device));
     let predicted = numbers(head.predict(activations.clone()));

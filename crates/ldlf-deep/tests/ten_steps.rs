@@ -5,7 +5,7 @@ mod common;
 use burn::module::Module;
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
-use common::{distributions, input, numbers, with_hashed_weights};
+use common::{device, distributions, input, numbers, with_hashed_weights};
 use ldlf_core::{Seed, Threads};
 use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
 use ldlf_deep::head::ForestHead;
@@ -42,7 +42,7 @@ fn network(oracle: &Value, device: &Device) -> Network {
 
 /// Trains as the oracle does; `on_cpu` decides who computes the loss. Gives the losses and predictions of the first pictures.
 fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
-    let device = Device::flex().autodiff();
+    let device = device().autodiff();
     let mut network = network(&oracle(), &device);
     let mut optimiser = SgdConfig::new().init();
     let (mut losses, mut noted) = (Vec::new(), (Vec::new(), Vec::new()));
@@ -80,7 +80,7 @@ fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
         }
     }
     let network = network.valid();
-    let x = input("pictures 0", [ROWS, 3, SIDE, SIDE], 1.0, &Device::flex());
+    let x = input("pictures 0", [ROWS, 3, SIDE, SIDE], 1.0, &device.clone().without_autodiff());
     let features = network.backbone.forward(x, &Mode::Predict);
     (losses, numbers(network.head.predict(network.head.activations(features))))
 }

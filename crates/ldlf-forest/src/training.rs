@@ -3,13 +3,14 @@
 use std::cell::OnceCell;
 use std::ops::{ControlFlow, Range};
 
+use ldlf_core::checkpoint::Origin;
 use ldlf_core::early_stopping::{Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
+    Dataset, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -278,28 +279,8 @@ impl<'a> Training<'a> {
 
     fn restore(&mut self, checkpoint: &Parts) -> Result<()> {
         let kept: CheckpointDetails = checkpoint.detail("checkpoint")?;
-        let refuse = |what: &str, kept: &str, now: &str| {
-            Err(Error::usage(format!("the checkpoint was made with {what} {kept}, this training has {now}")))
-        };
-        if kept.learner != self.learner {
-            return refuse("the learner", &kept.learner, self.learner);
-        }
-        let now = self.parameters.to_settings();
-        for (name, value) in &now.0 {
-            // More iterations may be asked for than before.
-            if name != "iterations" && kept.parameters.get(name) != Some(value) {
-                let kept = kept.parameters.get(name).map_or("none".into(), ToString::to_string);
-                return refuse(name, &kept, &value.to_string());
-            }
-        }
-        if kept.seed != self.seed.value() {
-            return Err(Error::usage("the checkpoint was made with another seed; give the same --seed"));
-        }
-        if kept.data != *self.fingerprint() {
-            return Err(Error::data(
-                "the checkpoint was made on other data; resume it on the data it was started on",
-            ));
-        }
+        // More iterations may be asked for than before.
+        kept.origin.check(&self.origin(), &["iterations"])?;
         let (map_shape, leaf_shape) = self.shapes();
         let leaves = checkpoint.f32s("leaves", &leaf_shape)?;
         crate::leaves::check_on_simplex(&leaves, self.data.labels())?;
@@ -325,8 +306,13 @@ impl<'a> Training<'a> {
         ([self.stepper.encoder().inputs(), shape.units], [shape.trees, shape.leaves(), shape.labels])
     }
 
-    fn fingerprint(&self) -> &String {
-        self.fingerprint.get_or_init(|| self.data.fingerprint())
+    fn origin(&self) -> Origin {
+        Origin {
+            learner: self.learner.to_string(),
+            parameters: self.parameters.to_settings(),
+            seed: self.seed.value(),
+            data: self.fingerprint.get_or_init(|| self.data.fingerprint()).clone(),
+        }
     }
 }
 
@@ -339,10 +325,8 @@ struct Order {
 
 #[derive(Serialize, Deserialize)]
 struct CheckpointDetails {
-    learner: String,
-    parameters: ldlf_core::Settings,
-    seed: u64,
-    data: String,
+    #[serde(flatten)]
+    origin: Origin,
     progress: Progress,
 }
 
@@ -373,13 +357,7 @@ impl InProgress for Training<'_> {
         }
         parts.put_detail(
             "checkpoint",
-            CheckpointDetails {
-                learner: self.learner.to_string(),
-                parameters: self.parameters.to_settings(),
-                seed: self.seed.value(),
-                data: self.fingerprint().clone(),
-                progress: self.progress.clone(),
-            },
+            CheckpointDetails { origin: self.origin(), progress: self.progress.clone() },
         );
         Some(parts)
     }

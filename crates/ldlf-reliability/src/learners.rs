@@ -32,7 +32,7 @@ pub fn short_settings(entry: &LearnerEntry) -> Settings {
         }
     }
     // The small data are tables.
-    if entry.abilities.images {
+    if declared.iter().any(|parameter| parameter.name == "backbone") {
         settings.set("backbone", "mlp");
     }
     settings

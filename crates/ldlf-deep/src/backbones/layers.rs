@@ -27,6 +27,11 @@ pub fn max_pool(x: Tensor<4>, size: usize, stride: usize, padding: usize) -> Ten
 
 /// As [`max_pool`] without padding, with a last square that may reach over the edge, as Caffe counts.
 pub fn max_pool_over_the_edge(x: Tensor<4>, size: usize, stride: usize) -> Tensor<4> {
+    if kernels::is_on_processor(&x) {
+        let side = x.dims()[2];
+        let reached = side.saturating_sub(size).div_ceil(stride) * stride + size;
+        return kernels::max_pool(x, size, stride, (0, reached.saturating_sub(side)));
+    }
     let options = MaxPoolOptions::new([size, size]).with_stride([stride, stride]).with_ceil_mode(true);
     module::max_pool2d(x, options)
 }

@@ -89,3 +89,9 @@ impl ModuleMapper for Hashing {
         param.transform_for_load(tensor, id)
     }
 }
+
+/// `LDLF_TEST_DEVICE=wgpu` runs the tests there, in a build with that feature.
+pub fn device() -> Device {
+    let name = std::env::var("LDLF_TEST_DEVICE").unwrap_or_else(|_| "cpu".into());
+    ldlf_deep::network::device(&name).unwrap()
+}
