@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ def figures(run: Path, truths: dict) -> dict:
     trained = json.loads(run.with_name(f"{run.name}.train.json").read_text())
     measures = read["apparent_mean"]["measures"]
     with open(f"{run}.means.csv", newline="") as file:
-        off = [abs(float(row["mean"]) - truths[row["file"]]) for row in csv.DictReader(file)]
+        errors = {row["file"]: float(row["mean"]) - truths[row["file"]] for row in csv.DictReader(file)}
+    off = [abs(error) for error in errors.values()]
     return {
         "network": network,
         "learner": learner,
@@ -32,13 +34,28 @@ def figures(run: Path, truths: dict) -> dict:
         "parameters": trained["parameters"],
         "iterations": trained["iterations"],
         "seconds": round(trained["seconds"]),
+        "validation_kl": trained["validation_kl"],
+        "validation_curve": validation_curve(run, trained["parameters"]["epochs"]),
         "rows": read["real_age"]["rows"],
         "kl": measures["kl"],
         "intersection": measures["intersection"],
         "mae_apparent": measures["mae_mean"],
         "mae_real": read["real_age"]["measures"]["mae_mean"],
+        "by_age": {f"{least} to {least + 19}": by_age(errors, truths, least) for least in (0, 20, 40, 60, 80)},
         "cs": {str(years): sum(error <= years for error in off) / len(off) for years in YEARS},
     }
+
+
+def by_age(errors: dict, truths: dict, least: int) -> dict:
+    """Count, mean absolute error and mean error of the faces that look so old."""
+    chosen = [error for file, error in errors.items() if least <= truths[file] < least + 20]
+    return {"faces": len(chosen), "mae": statistics.mean(map(abs, chosen)), "error": statistics.mean(chosen)}
+
+
+def validation_curve(run: Path, epochs: int) -> dict[str, float]:
+    """K-L on the validation part after the epochs that the progress of the run tells of."""
+    told = re.findall(r"iteration (\d+) of (\d+) .*validation K-L ([\d.]+)", run.with_name(f"{run.name}.log").read_text())
+    return {str(int(now) * epochs // int(total)): float(kl) for now, total, kl in told}
 
 
 def split(run: Path) -> tuple[str, str, int]:
@@ -95,6 +112,35 @@ def curve_table(runs: list[dict]) -> list[str]:
     return lines
 
 
+def ages_table(runs: list[dict]) -> list[str]:
+    """Mean absolute and mean error of the small CNN by the apparent age."""
+    runs = [run for run in runs if run["network"] == "small-cnn"]
+    lines = []
+    for learner in LEARNERS:
+        rows = [run["by_age"] for run in runs if run["learner"] == learner]
+        if rows:
+            if not lines:
+                groups = [f"{ages} ({group['faces']} faces)" for ages, group in rows[0].items()]
+                lines = [f"| learner | {' | '.join(groups)} |", "|---|" + "---|" * len(groups)]
+            means = [[statistics.mean(row[ages][what] for row in rows) for what in ("mae", "error")] for ages in rows[0]]
+            cells = [f"{mae:.1f} ({error:+.1f})" for mae, error in means]
+            lines.append(f"| {learner} | {' | '.join(cells)} |")
+    return lines
+
+
+def validation_table(runs: list[dict]) -> list[str]:
+    """How the networks learn: the mean over the seeds of K-L on the validation part."""
+    shown = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]
+    lines = ["| learner | " + " | ".join(map(str, shown)) + " | best |", "|---|" + "---|" * (len(shown) + 1)]
+    for learner in LEARNERS:
+        rows = [run for run in runs if (run["network"], run["learner"]) == ("small-cnn", learner)]
+        if rows:
+            curves = [[run["validation_curve"][str(epoch)] for run in rows if str(epoch) in run["validation_curve"]] for epoch in shown]
+            cells = [f"{statistics.mean(values):.3f}" if values else "" for values in curves]
+            lines.append(f"| {learner} | {' | '.join(cells)} | {statistics.mean(run['validation_kl'] for run in rows):.3f} |")
+    return lines
+
+
 def main() -> None:
     labels, results = Path(sys.argv[1]), Path(sys.argv[2])
     with open(labels, newline="") as file:
@@ -109,6 +155,10 @@ def main() -> None:
             page += ["", f"## {title}", "", f"{settings(rows)}.", "", *table(rows)]
     page += ["", "## Cumulative score", "", "The share of test faces whose predicted mean is at most so many years from the apparent age.", ""]
     page += curve_table(runs)
+    page += ["", "## By age", "", "MAE of the small CNN on the test part by the apparent age, and in brackets the mean error; mean over the seeds.", ""]
+    page += ages_table(runs)
+    page += ["", "## While they learn", "", "K-L on the validation part after so many epochs of the small CNN, mean over the seeds.", ""]
+    page += validation_table(runs)
     (HERE / "age.md").write_text("\n".join(page) + "\n")
 
 
