@@ -10,6 +10,8 @@ use super::geometry::Geometry;
 
 /// Numbers of the columns that are made at a time: a quarter of a megabyte.
 const AT_ONCE: usize = 1 << 16;
+/// Columns that are made at a time at least: a product rearranges all weights first, which must pay.
+const LEAST: usize = 256;
 /// Parts that the pictures are cut into for the gradient of the weights, each with a sum of its own.
 const PARTS: usize = 8;
 
@@ -118,7 +120,8 @@ pub fn weight_gradient(geometry: &Geometry, x: &[f32], gradient: &[f32]) -> Vec<
 /// The lines of the output that are worked on at a time.
 fn tiles(geometry: &Geometry) -> impl Iterator<Item = Range<usize>> {
     let lines = geometry.output[1];
-    let at_once = (AT_ONCE / (geometry.depth() * geometry.output[2]).max(1)).clamp(1, lines.max(1));
+    let across = geometry.output[2].max(1);
+    let at_once = (AT_ONCE / (geometry.depth() * across).max(1)).max(LEAST.div_ceil(across)).min(lines.max(1));
     (0..lines).step_by(at_once).map(move |start| start..(start + at_once).min(lines))
 }
 
