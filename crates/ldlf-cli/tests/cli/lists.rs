@@ -149,7 +149,7 @@ fn learners_are_listed_and_described() {
 exit 0
 -- stdout
 mean: always the mean training distribution: the floor in every table
-takes: sparse rows, weights, pictures
+takes: pictures, sparse rows, weights
 
 There are no parameters to set.
 

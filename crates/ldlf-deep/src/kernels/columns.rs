@@ -121,7 +121,8 @@ pub fn weight_gradient(geometry: &Geometry, x: &[f32], gradient: &[f32]) -> Vec<
 fn tiles(geometry: &Geometry) -> impl Iterator<Item = Range<usize>> {
     let lines = geometry.output[1];
     let across = geometry.output[2].max(1);
-    let at_once = (AT_ONCE / (geometry.depth() * across).max(1)).max(LEAST.div_ceil(across)).min(lines.max(1));
+    let at_once =
+        (AT_ONCE / (geometry.depth() * across).max(1)).max(LEAST.div_ceil(across)).min(lines.max(1));
     (0..lines).step_by(at_once).map(move |start| start..(start + at_once).min(lines))
 }
 
