@@ -23,6 +23,8 @@ def figures(run: Path, truths: dict) -> dict:
     network, learner, seed = split(run)
     read = {truth: json.loads(run.with_name(f"{run.name}.{truth}.json").read_text()) for truth in ("apparent_mean", "real_age")}
     trained = json.loads(run.with_name(f"{run.name}.train.json").read_text())
+    if trained["parameters"]["weights"]:
+        trained["parameters"]["weights"] = Path(trained["parameters"]["weights"]).name
     measures = read["apparent_mean"]["measures"]
     with open(f"{run}.means.csv", newline="") as file:
         errors = {row["file"]: float(row["mean"]) - truths[row["file"]] for row in csv.DictReader(file)}
