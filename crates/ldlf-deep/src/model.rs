@@ -119,7 +119,7 @@ fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<Deep
         }
     };
     let numbers = numbers_under(parts, "network.")?;
-    let network = Network::new(kind, ready.input(), (top.units(), 1.0), Seed::new(0), device)
+    let network = Network::new(kind, ready.input(), top.units(), Seed::new(0), device)
         .map_err(|e| Error::model_file(e.to_string()))?;
     let network = arrays::restore(network.valid(), &numbers)?;
     let weights: Option<String> = parts.detail("weights")?;

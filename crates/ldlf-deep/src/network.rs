@@ -1,6 +1,6 @@
 //! Backbone and last layer as one network, and rows on their way through it.
 
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads, memory};
@@ -23,23 +23,39 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network with random weights, those of the last layer within `steepness / sqrt(features)`.
-    pub fn new(
-        kind: Kind,
-        input: Input,
-        (units, steepness): (usize, f64),
-        seed: Seed,
-        device: &Device,
-    ) -> Result<Self> {
+    /// A network with random weights.
+    pub fn new(kind: Kind, input: Input, units: usize, seed: Seed, device: &Device) -> Result<Self> {
         let backbone = Backbone::new(kind, input, seed.named("backbone"), device)?;
-        let (initial, width) = (Initial::new(seed, device).of("head"), backbone.width());
+        let width = backbone.width();
         memory::check("the last layer", &[("features", width), ("units", units)], 4 * size_of::<f32>())?;
-        let bound = steepness / (width.max(1) as f64).sqrt();
-        let head = Linear {
-            weight: initial.uniform("weight", [width, units], bound),
-            bias: Some(initial.uniform("bias", [units], bound)),
-        };
+        let head = Initial::new(seed, device).of("head").linear(width, units);
         Ok(Network { backbone, head })
+    }
+
+    /// The network whose last layer gives every unit mean 0 and this deviation over some rows, whatever the size of the features. A unit
+    /// that does not vary over them is only shifted.
+    ///
+    /// # Shapes
+    /// - `features`: `[rows, features]`, as the backbone gives them
+    pub fn settle_head(mut self, features: Tensor<2>, deviation: f64) -> Self {
+        let activations = self.head.forward(features);
+        let [rows, units] = activations.dims();
+        let activations = host(activations.inner().into_data());
+        let (mut shifts, mut factors) = (vec![0.0; units], vec![1.0; units]);
+        for (unit, (shift, factor)) in shifts.iter_mut().zip(&mut factors).enumerate() {
+            let over_rows = || activations[unit..].iter().step_by(units).map(|&a| f64::from(a));
+            let mean = over_rows().sum::<f64>() / rows as f64;
+            let spread = (over_rows().map(|a| (a - mean).powi(2)).sum::<f64>() / rows as f64).sqrt();
+            // Below that, rounding is all that varies.
+            if spread > 1e-5 * (1.0 + mean.abs()) {
+                *factor = deviation / spread;
+            }
+            *shift = -mean;
+        }
+        self.head.weight = rewritten(self.head.weight, |at, w| w * factors[at % units]);
+        self.head.bias =
+            self.head.bias.map(|bias| rewritten(bias, |unit, b| (b + shifts[unit]) * factors[unit]));
+        self
     }
 
     /// The activations of some rows.
@@ -49,6 +65,19 @@ impl Network {
     pub fn activations(&self, rows: Tensor<4>, mode: &Mode) -> Tensor<2> {
         self.head.forward(self.backbone.forward(rows, mode))
     }
+}
+
+/// The parameter with other numbers: `value(place, number)`.
+fn rewritten<const D: usize>(
+    parameter: Param<Tensor<D>>,
+    value: impl Fn(usize, f64) -> f64,
+) -> Param<Tensor<D>> {
+    parameter.map(|tensor| {
+        let (device, shape, learns) = (tensor.device(), tensor.dims(), tensor.is_require_grad());
+        let mut numbers = host(tensor.inner().into_data());
+        numbers.iter_mut().enumerate().for_each(|(place, n)| *n = value(place, f64::from(*n)) as f32);
+        Tensor::from_data(TensorData::new(numbers, shape), &device).set_require_grad(learns)
+    })
 }
 
 /// How rows are made ready for a network; stored with it.
@@ -254,5 +283,47 @@ pub fn device(name: &str) -> Result<Device> {
         _ => {
             Err(Error::usage(format!("device must be one of cpu, {}, got {name}", OTHER_DEVICES.join(", "))))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_settled_head_has_the_deviation_asked_for_whatever_the_size_of_the_features() {
+        let device = Device::flex().autodiff();
+        for size in [1e-3, 1.0, 1e3] {
+            let network =
+                Network::new(Kind::Mlp, Input::Table { features: 5 }, 7, Seed::new(0), &device).unwrap();
+            let rows = 20;
+            let width = network.backbone.width();
+            // Large beside its spread, as features behind a rectifier are.
+            let numbers = (0..rows * width).map(|i| size * (5.0 + ((i * 31) % 17) as f32 / 17.0)).collect();
+            let features = Tensor::<2>::from_data(TensorData::new(numbers, [rows, width]), &device);
+            let network = network.settle_head(features.clone(), 2.0);
+            assert!(network.head.weight.is_require_grad());
+            let activations = host(network.head.forward(features).inner().into_data());
+            for unit in 0..7 {
+                let over_rows: Vec<f32> = activations[unit..].iter().step_by(7).copied().collect();
+                let mean = over_rows.iter().sum::<f32>() / rows as f32;
+                let deviation =
+                    (over_rows.iter().map(|a| (a - mean).powi(2)).sum::<f32>() / rows as f32).sqrt();
+                assert!(mean.abs() < 0.01 && (deviation - 2.0).abs() < 0.01, "{size}: {mean} {deviation}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_unit_that_sees_equal_rows_is_shifted_and_not_scaled() {
+        let device = Device::flex().autodiff();
+        let network =
+            Network::new(Kind::Mlp, Input::Table { features: 5 }, 3, Seed::new(0), &device).unwrap();
+        let before = host(network.head.weight.val().inner().into_data());
+        let features = Tensor::<2>::full([4, network.backbone.width()], 3.0, &device);
+        let network = network.settle_head(features.clone(), 2.0);
+        assert_eq!(host(network.head.weight.val().inner().into_data()), before);
+        let activations = host(network.head.forward(features).inner().into_data());
+        assert!(activations.iter().all(|a| a.abs() < 1e-4), "{activations:?}");
     }
 }

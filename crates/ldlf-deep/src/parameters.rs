@@ -5,6 +5,8 @@ use ldlf_core::parameters::{Parameter, refuse_unknown};
 use ldlf_core::{Result, Settings};
 use ldlf_forest::loss::LossForm;
 
+use crate::backbones::Kind;
+
 ldlf_core::parameters! {
     /// The network under the head and how it is trained.
     pub struct NetworkParameters {
@@ -24,8 +26,8 @@ ldlf_core::parameters! {
         batch_size: usize = 64, at_least 1;
         /// Rule that turns gradients into steps.
         optimiser: Optimiser = Optimiser::AdamW;
-        /// Step length of the head.
-        learning_rate: f64 = 0.005, above 0;
+        /// Step length of the head; none is 0.005, but 0.0003 for adam and adamw on networks without batch norms (alexnet, vgg16).
+        learning_rate: Option<f64> = None, above 0;
         /// Step length of the backbone as a factor of that of the head; none is 0.15 with trained weights and 1 without.
         backbone_rate: Option<f64> = None, at_least 0;
         /// Names of parameters, or beginnings of them, that do not learn, joined by +: features, layer1+layer2; all freezes the backbone.
@@ -68,8 +70,8 @@ ldlf_core::parameters! {
         depth: usize = 6, at_least 1, at_most 30;
         /// Output units of the layer under the trees, shared by the trees at random; none gives every split its own.
         units: Option<usize> = None, at_least 1;
-        /// Factor on the first weights under the trees: steeper first splits part the rows more clearly from the start.
-        steepness: f64 = 12.0, above 0;
+        /// Deviation of what the first splits see over the first mini-batch: steeper ones part the rows more clearly from the start.
+        steepness: f64 = 2.0, above 0;
         /// What the gradient steps lower.
         loss: LossForm = LossForm::Trees;
         /// Mini-batches between two leaf updates; none is an epoch's, at most 100.
@@ -104,13 +106,21 @@ impl NetworkParameters {
     /// The step of an iteration, counted from 0, of so many with `per_epoch` an epoch, for the head.
     pub(crate) fn step_at(&self, iteration: usize, total: usize, per_epoch: usize, factor: f64) -> Step {
         let length = StepLength {
-            rate: self.learning_rate * factor,
+            rate: self.learning_rate() * factor,
             schedule: self.schedule,
             warm_up: self.warm_up,
             step_every: ((self.step_every * per_epoch as f64).round() as usize).max(1),
             step_factor: self.step_factor,
         };
         Step::new(self.optimiser, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
+    }
+
+    /// The step length of the head. Adam moves every weight by as much, and a layer of thousands of inputs so far at once that without
+    /// batch norms the next layer's inputs grow out of bounds.
+    pub(crate) fn learning_rate(&self) -> f64 {
+        let plain = Kind::named(&self.backbone).is_ok_and(|kind| !kind.is_normalised());
+        let fixed = if plain && self.optimiser != Optimiser::Sgd { 0.0003 } else { 0.005 };
+        self.learning_rate.unwrap_or(fixed)
     }
 
     /// The factor of the backbone's step length.

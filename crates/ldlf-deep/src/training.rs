@@ -103,8 +103,7 @@ impl<'a> Training<'a> {
                 Top::Forest(Head::new(shape, seed)?)
             }
         };
-        let steepness = if plan.rule == Rule::Softmax { 1.0 } else { plan.forest.steepness };
-        let mut network = Network::new(kind, ready.input(), (top.units(), steepness), seed, &device)?;
+        let mut network = Network::new(kind, ready.input(), top.units(), seed, &device)?;
         let mut weights = None;
         if let Some(path) = &parameters.weights {
             let (backbone, report) = load_weights(network.backbone, Path::new(path))?;
@@ -228,7 +227,7 @@ impl<'a> Training<'a> {
                 "{}: the loss is not a finite number at iteration {}; try a learning_rate below {}",
                 self.plan.learner,
                 self.progress.iteration + 1,
-                self.plan.network.learning_rate
+                self.plan.network.learning_rate()
             )));
         }
         self.progress.iteration += 1;
@@ -258,7 +257,7 @@ impl<'a> Training<'a> {
             .map(|factor| p.step_at(iteration, self.total(), self.per_epoch(), factor));
         let mode = Mode::Train(self.seed.named("dropout").numbered(iteration as u64));
         let trees = self.trees_of(iteration);
-        let network = self.network.take().expect("the network is away only within a step");
+        let mut network = self.network.take().expect("the network is away only within a step");
         let examples = Examples {
             targets: self.data.targets.as_slice(),
             labels: self.data.labels(),
@@ -267,12 +266,16 @@ impl<'a> Training<'a> {
         };
         let (top, ready, device, state, threads) =
             (&self.top, &self.ready, &self.device, &mut self.state, self.compute.threads());
-        let (form, plan) = (self.plan.forest.loss, &self.plan.network);
+        let (forest, plan) = (&self.plan.forest, &self.plan.network);
         let (network, loss, seen) = self.compute.run(|| {
-            let activations = network.activations(ready.tensor(numbers, device), &mode);
+            let features = network.backbone.forward(ready.tensor(numbers, device), &mode);
+            if iteration == 0 && matches!(top, Top::Forest(_)) {
+                network = network.settle_head(features.clone(), forest.steepness);
+            }
+            let activations = network.head.forward(features);
             let shape = activations.dims();
             let seen = host(activations.clone().inner().into_data());
-            let (loss, gradient) = top.loss_and_gradient(&seen, &examples, (form, trees), threads);
+            let (loss, gradient) = top.loss_and_gradient(&seen, &examples, (forest.loss, trees), threads);
             // The gradient of `sum a g` with respect to `a` is `g`: the network's own gradients follow from it.
             let pull = Tensor::<2>::from_data(TensorData::new(gradient, shape), device);
             let gradients = (activations * pull).sum().backward();

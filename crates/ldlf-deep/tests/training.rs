@@ -115,6 +115,19 @@ fn every_deep_learner_learns_from_pictures() {
     }
 }
 
+/// Without batch norms a step too long sends the features out of bounds and shuts the splits, which then hand no gradient down.
+#[test]
+fn a_network_without_batch_norms_learns_with_what_is_set_by_itself() {
+    let data = squares();
+    let own = ["backbone=alexnet", "side=63", "batch_size=16", "epochs=4", "early_stopping=false"];
+    let learner = (entry("dldlf").build)(&Settings::parse(own).unwrap()).unwrap();
+    let mut observer = ();
+    let model =
+        TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut observer)).unwrap();
+    let found = kl(&model, &data);
+    assert!(found < 0.5 * floor(&data), "{found} against {}", floor(&data));
+}
+
 #[test]
 fn every_deep_learner_learns_from_a_table() {
     let data = table();

@@ -90,6 +90,11 @@ impl Kind {
         }
     }
 
+    /// Whether its layers keep their outputs in bounds: by batch norms, or because there are but two.
+    pub fn is_normalised(self) -> bool {
+        !matches!(self, Kind::AlexNet | Kind::AlexNetCaffe | Kind::Vgg16)
+    }
+
     /// The mean and the standard deviation of channels in 0..1 that its published weights expect.
     pub fn usual_scaling(self) -> ([f32; 3], [f32; 3]) {
         match self {
