@@ -75,7 +75,9 @@ def spread(values: list[float], digits: int) -> str:
 
 def settings(runs: list[dict]) -> str:
     kept = runs[0]["parameters"]
-    told = [f"side {kept['side']}", f"{kept['epochs']} epochs", f"batch {kept['batch_size']}", kept["optimiser"], f"rate {kept['learning_rate']}"]
+    told = [f"side {kept['side']}", f"{kept['epochs']} epochs", f"batch {kept['batch_size']}", kept["optimiser"]]
+    if kept["learning_rate"]:
+        told.append(f"rate {kept['learning_rate']}")
     return ", ".join(told)
 
 
