@@ -37,6 +37,7 @@ def figures(run: Path, truths: dict) -> dict:
         "iterations": trained["iterations"],
         "seconds": round(trained["seconds"]),
         "validation_kl": trained["validation_kl"],
+        "validation_mae": validation_mae(run),
         "validation_curve": validation_curve(run, trained["parameters"]["epochs"]),
         "rows": read["real_age"]["rows"],
         "kl": measures["kl"],
@@ -58,6 +59,12 @@ def validation_curve(run: Path, epochs: int) -> dict[str, float]:
     """K-L on the validation part after the epochs that the progress of the run tells of."""
     told = re.findall(r"iteration (\d+) of (\d+) .*validation K-L ([\d.]+)", run.with_name(f"{run.name}.log").read_text())
     return {str(int(now) * epochs // int(total)): float(kl) for now, total, kl in told}
+
+
+def validation_mae(run: Path) -> float:
+    """MAE on the validation part at the epoch of the best K-L among those that the progress of the run tells of."""
+    told = re.findall(r"validation K-L ([\d.]+) MAE ([\d.]+)", run.with_name(f"{run.name}.log").read_text())
+    return min((float(kl), float(mae)) for kl, mae in told)[1]
 
 
 def split(run: Path) -> tuple[str, str, int]:
@@ -135,13 +142,15 @@ def ages_table(runs: list[dict]) -> list[str]:
 def validation_table(runs: list[dict]) -> list[str]:
     """How the networks learn: the mean over the seeds of K-L on the validation part."""
     shown = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]
-    lines = ["| learner | " + " | ".join(map(str, shown)) + " | best |", "|---|" + "---|" * (len(shown) + 1)]
+    lines = ["| learner | " + " | ".join(map(str, shown)) + " | best | MAE then |", "|---|" + "---|" * (len(shown) + 2)]
     for learner in LEARNERS:
         rows = [run for run in runs if (run["network"], run["learner"]) == ("small-cnn", learner)]
         if rows:
             curves = [[run["validation_curve"][str(epoch)] for run in rows if str(epoch) in run["validation_curve"]] for epoch in shown]
             cells = [f"{statistics.mean(values):.3f}" if values else "" for values in curves]
-            lines.append(f"| {learner} | {' | '.join(cells)} | {statistics.mean(run['validation_kl'] for run in rows):.3f} |")
+            cells.append(f"{statistics.mean(run['validation_kl'] for run in rows):.3f}")
+            cells.append(f"{statistics.mean(run['validation_mae'] for run in rows):.2f}")
+            lines.append(f"| {learner} | {' | '.join(cells)} |")
     return lines
 
 
