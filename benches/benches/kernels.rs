@@ -4,10 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ldlf_benches::{LARGE, SMALL, Sizes, numbers};
-use ldlf_core::optimise::step::{Optimiser, Step};
-use ldlf_core::product::{Into, View, ViewMut, product};
-use ldlf_core::simd::{Simd, WithSimd, dispatch};
-use ldlf_core::{Csr, Seed, vectorise};
+use ldlf_core::{Csr, Seed};
 use ldlf_forest::encoder::EncodedView;
 use ldlf_forest::head::Block;
 use ldlf_forest::kernel::{ROWS, sigmoid};
@@ -15,6 +12,10 @@ use ldlf_forest::leaves::add_statistics;
 use ldlf_forest::linear::LinearMap;
 use ldlf_forest::loss::{divide_into, mix, pull};
 use ldlf_forest::routing::{backward, route};
+use ldlf_math::optimise::step::{Optimiser, Step};
+use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::simd::{Simd, WithSimd, dispatch};
+use ldlf_math::vectorise;
 
 fn block(sizes: &Sizes) -> (Block<f32>, Vec<u32>, Vec<f32>) {
     let shape = sizes.shape();

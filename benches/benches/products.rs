@@ -5,7 +5,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ldlf_benches::{LARGE, SMALL, Sizes, numbers};
-use ldlf_core::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Into, View, ViewMut, product};
 
 fn products(c: &mut Criterion) {
     for Sizes { m, tau, batch, .. } in [SMALL, LARGE] {

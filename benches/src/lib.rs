@@ -1,8 +1,6 @@
 //! The work that is timed: one description for the criterion benches, for the side of `ldlf` in `benches/versus`, and for
 //! the names in their tables.
 
-use ldlf_core::optimise::step::{Optimiser, Step};
-use ldlf_core::random::Generator;
 use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
 use ldlf_forest::head::{Head, LeafUpdate};
@@ -11,6 +9,8 @@ use ldlf_forest::linear::LinearMap;
 use ldlf_forest::shallow::ShallowForest;
 use ldlf_forest::stepper::Stepper;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::optimise::step::{Optimiser, Step};
+use ldlf_math::random::Generator;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ impl Sizes {
     fn targets(&self, rows: usize) -> Matrix<f32> {
         let mut generator = Seed::new(2).named("bench").generator();
         let mut targets: Vec<f32> = (0..rows * self.C).map(|_| uniform(&mut generator) + 0.01).collect();
-        targets.chunks_exact_mut(self.C).for_each(ldlf_core::numeric::normalise);
+        targets.chunks_exact_mut(self.C).for_each(ldlf_math::numeric::normalise);
         Matrix::new(rows, self.C, targets).expect("rows x C numbers")
     }
 }

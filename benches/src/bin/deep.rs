@@ -10,13 +10,13 @@ use std::time::Instant;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::{Error, Result, Seed, Threads};
 use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
 use ldlf_deep::head::ForestHead;
 use ldlf_deep::steps;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::optimise::step::{Optimiser, Step};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 

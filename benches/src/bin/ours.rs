@@ -118,6 +118,6 @@ fn time(calls: usize, mut call: impl FnMut()) -> Vec<f64> {
 }
 
 fn read(file: &str) -> Result<Dataset> {
-    let loaded = ldlf_core::read::read(file.as_ref(), &ldlf_core::read::ReadOptions::default())?;
+    let loaded = ldlf::read::read(file.as_ref(), &ldlf::read::ReadOptions::default())?;
     Ok(loaded.dataset)
 }

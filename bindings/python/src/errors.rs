@@ -6,8 +6,8 @@ use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 
 /// The exception of an error.
-pub fn raise(error: Error) -> PyErr {
-    match error {
+pub fn raise(error: impl Into<Error>) -> PyErr {
+    match error.into() {
         Error::Io { path, source } => match source.raw_os_error() {
             // With a number, Python itself picks the subclass: PermissionError, FileNotFoundError, ...
             Some(number) => {

@@ -178,7 +178,7 @@ pub fn dataset(
         }
         data.truth = names.singles.as_ref().map(|(labels, _)| labels.clone());
         data.schema = names.schema(data.labels())?;
-        Ok(data)
+        Ok::<_, Error>(data)
     };
     given.py().detach(build).map_err(raise)
 }
@@ -210,7 +210,7 @@ pub fn spread<'py>(
                 .map_err(|error| Error::data(format!("y row {row}: {error}")))?;
             data.extend_from_slice(&target);
         }
-        Matrix::new(view.len(), label_values.len(), data)
+        Ok::<_, Error>(Matrix::new(view.len(), label_values.len(), data)?)
     };
     matrix_to_python(py, py.detach(build).map_err(raise)?)
 }

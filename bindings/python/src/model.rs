@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ldlf::model_file::{Array, Overwrite, Parts};
+use ldlf::output::Overwrite;
+use ldlf::stored::{Array, Parts};
 use ldlf::{FitEvent, Prediction, Threads, TrainedModel, registry};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyKeyError;
@@ -43,13 +44,13 @@ impl Model {
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| TrainedModel::load(&path, &registry::learners())).map_err(raise)?;
+        let model = py.detach(|| ldlf::model_file::load(&path, &registry::learners())).map_err(raise)?;
         Ok(Model::new(model, Vec::new()))
     }
 
     /// Writes a model file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.model.save(&path, Overwrite::Yes)).map_err(raise)
+        py.detach(|| ldlf::model_file::save(&self.model, &path, Overwrite::Yes)).map_err(raise)
     }
 
     /// The bytes of the model file.

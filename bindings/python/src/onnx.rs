@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use ldlf::forest::graph::{add_forest, add_linear_forest};
 use ldlf::graph::Graph;
-use ldlf::model_file::{Overwrite, write_atomically};
 use ldlf::onnx::graph_to_bytes;
+use ldlf::output::{Overwrite, write_atomically};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

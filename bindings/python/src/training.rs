@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use ldlf::model_file::{Array, Parts};
 use ldlf::parameters::{Kind, Parameter, show_value};
+use ldlf::stored::{Array, Parts};
 use ldlf::{
     Error, FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel,
     Value, registry,

@@ -1,11 +1,10 @@
 //! `aa-bp`: a network with one hidden layer, trained by back-propagation on mini-batches.
 
 use ldlf_core::learner::Abilities;
-use ldlf_core::optimise::step::{Optimiser, Step};
-use ldlf_core::random::permutation;
-use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
-};
+use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason};
+use ldlf_math::memory;
+use ldlf_math::optimise::step::{Optimiser, Step};
+use ldlf_math::random::permutation;
 
 use crate::network::{Batch, Network, Output, Pass};
 use crate::network_model::{self, NetworkModel};

@@ -6,13 +6,13 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::{normalise, on_simplex, xlogy};
-use ldlf_core::random::permutation;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
     Prediction, Result, Settings, Threads, Value,
 };
+use ldlf_math::numeric::{normalise, on_simplex, xlogy};
+use ldlf_math::random::permutation;
 
 use crate::nearest::nearest;
 use crate::reference_rows::ReferenceRows;

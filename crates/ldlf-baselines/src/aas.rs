@@ -2,12 +2,13 @@
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::parallel::chunks;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Model, Prediction, Result, Seed,
-    Settings, Threads, Value, memory,
+    Settings, Threads, Value,
 };
+use ldlf_math::memory;
+use ldlf_math::parallel::chunks;
 
 use crate::clusters::{assigned, centres};
 use crate::ordered::{label_values, numbers};

@@ -12,8 +12,8 @@ use ldlf_core::learner::Abilities;
 use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings};
 
 use crate::boosting::{Booster, LEAST_CURVATURE, LONGEST_STEP, Plan, Round, fit_boosted, load_boosted};
-use crate::regression_tree::Tree;
-use crate::tree_builder::{Limits, Objective, grow};
+use ldlf_trees::regression_tree::Tree;
+use ldlf_trees::tree_builder::{Limits, Objective, grow};
 
 ldlf_core::parameters! {
     /// What `aoso-ldlogitboost` can be told.

@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::Abilities;
-use ldlf_core::optimise::{Lbfgs, Minimum};
 use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings, StopReason, memory,
+    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings, StopReason,
 };
+use ldlf_math::memory;
+use ldlf_math::optimise::{Ending, Lbfgs, Minimum};
 
 use crate::maximum_entropy::{MaximumEntropy, Objective};
 use crate::progress::{Progress, mean_kl, split};
@@ -114,7 +115,7 @@ impl Learner for BfgsLdl {
             ));
         }
         let model = run.model(&minimum.point, choice.l2);
-        let (model, summary) = run.progress.finish(model, minimum.stopped);
+        let (model, summary) = run.progress.finish(model, minimum.ending.into());
         Ok(Fitted { model: Box::new(model), summary })
     }
 }
@@ -168,7 +169,7 @@ impl Run<'_, '_, '_> {
         mut start: Vec<f64>,
         l2: f64,
         tolerance: f64,
-    ) -> Result<Minimum> {
+    ) -> Result<Minimum<StopReason>> {
         let method = Lbfgs {
             memory: self.parameters.memory,
             iterations: self.parameters.iterations,
@@ -228,8 +229,8 @@ impl Run<'_, '_, '_> {
                 objective.penalise(l2);
                 let minimum = self.minimise(&mut objective, theta, l2, 1e-5)?;
                 theta = minimum.point;
-                if let StopReason::Interrupted | StopReason::TimeLimit = minimum.stopped {
-                    return Ok(Choice { l2, start: theta, stopped: Some(minimum.stopped) });
+                if let Ending::Stopped(reason) = minimum.ending {
+                    return Ok(Choice { l2, start: theta, stopped: Some(reason) });
                 }
                 let kl = mean_kl(&self.model(&theta, l2), held, &threads)?;
                 sums[index] += kl;

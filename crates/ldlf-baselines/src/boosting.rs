@@ -8,18 +8,18 @@ use std::ops::ControlFlow;
 
 use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
 use ldlf_core::learner::Summary;
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::{SMALLEST_PROBABILITY, normalise, softmax_in_place, xlogy};
-use ldlf_core::random::permutation;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Matrix, Model, Prediction, Result,
     Seed, StopReason, Threads, Value,
 };
+use ldlf_math::numeric::{SMALLEST_PROBABILITY, normalise, softmax_in_place, xlogy};
+use ldlf_math::random::permutation;
 
-use crate::columns::Codes;
-use crate::regression_tree::{self, Tree, sum_over_trees};
-use crate::split_search::Table;
-use crate::tree_builder::Limits;
+use ldlf_trees::columns::Codes;
+use ldlf_trees::regression_tree::{self, Tree, sum_over_trees};
+use ldlf_trees::split_search::Table;
+use ldlf_trees::tree_builder::Limits;
 
 /// Second derivatives are kept above this, so that a label that is all but certain does not get an endless step.
 pub(crate) const LEAST_CURVATURE: f32 = 1e-4;

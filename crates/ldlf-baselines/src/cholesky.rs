@@ -5,8 +5,8 @@
 //! `cargo tree`); ours is two matrix products a panel, on the product that the project has anyway.
 
 use ldlf_core::Threads;
-use ldlf_core::parallel::chunks;
-use ldlf_core::product::{Into, View, ViewMut, product};
+use ldlf_math::parallel::chunks;
+use ldlf_math::product::{Into, View, ViewMut, product};
 
 /// Columns in a panel, and rows in a piece of work.
 pub(crate) const PANEL: usize = 192;
@@ -157,7 +157,7 @@ fn invert_small(l: &[f32], size: usize) -> Vec<f32> {
     for i in 0..size {
         let (before, row) = inverse.split_at_mut(i * size);
         let row = &mut row[..size];
-        ldlf_core::vectorise!({
+        ldlf_math::vectorise!({
             for j in 0..i {
                 let factor = l[i * size + j];
                 let earlier = &before[j * size..j * size + j + 1];
@@ -172,7 +172,7 @@ fn invert_small(l: &[f32], size: usize) -> Vec<f32> {
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    ldlf_core::vectorise!({
+    ldlf_math::vectorise!({
         let mut partial = [0.0f32; 16];
         let (xs, ys) = (a.chunks_exact(16), b.chunks_exact(16));
         let rest: f32 = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| x * y).sum();

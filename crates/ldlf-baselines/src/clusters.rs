@@ -1,7 +1,7 @@
 //! K-means: rows by appearance.
 
-use ldlf_core::parallel::chunks;
 use ldlf_core::{Features, Seed, Threads};
+use ldlf_math::parallel::chunks;
 use rand::RngExt;
 
 /// Rounds before giving up; a few dozen suffice.

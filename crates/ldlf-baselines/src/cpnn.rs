@@ -1,10 +1,9 @@
 //! `cpnn`: the conditional probability neural network, which reads a row together with a label's value.
 
 use ldlf_core::learner::Abilities;
-use ldlf_core::optimise::Rprop;
-use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
-};
+use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason};
+use ldlf_math::memory;
+use ldlf_math::optimise::Rprop;
 
 use crate::full_batch::FullBatch;
 use crate::network::{Network, Output};

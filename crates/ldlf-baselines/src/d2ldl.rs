@@ -1,11 +1,11 @@
 //! `d2ldl`: label distributions that depend on the data, mixed from a row's own and those of the rows that rebuild it.
 
 use ldlf_core::learner::Abilities;
-use ldlf_core::model_file::Parts;
-use ldlf_core::parallel::chunks;
+use ldlf_core::stored::Parts;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Result, Settings, Threads,
 };
+use ldlf_math::parallel::chunks;
 
 use crate::bfgs_ldl::{BfgsLdl, BfgsLdlParameters};
 use crate::maximum_entropy::MaximumEntropy;

@@ -7,12 +7,13 @@
 //! scikit-learn's `ExtraTreesRegressor`.
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, memory};
+use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings};
+use ldlf_math::memory;
 
-use crate::columns;
-use crate::split_search::Table;
-use crate::tree_builder::Limits;
-use crate::tree_forest::{ForestModel, Plan, fit_forest, load_forest};
+use ldlf_trees::columns;
+use ldlf_trees::split_search::Table;
+use ldlf_trees::tree_builder::Limits;
+use ldlf_trees::tree_forest::{ForestModel, Plan, fit_forest, load_forest};
 
 ldlf_core::parameters! {
     /// What `extra-trees` can be told.

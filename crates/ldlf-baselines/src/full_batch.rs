@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use ldlf_core::parallel::chunks;
 use ldlf_core::{Dataset, Features, Threads};
+use ldlf_math::parallel::chunks;
 
 use crate::network::{BLOCK, Batch, Network, Pass};
 use crate::scaling::Scaling;

@@ -3,7 +3,7 @@
 use ldlf_core::answers::Rule;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Result,

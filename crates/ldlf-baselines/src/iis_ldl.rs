@@ -3,10 +3,9 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::Abilities;
-use ldlf_core::parallel::chunks;
-use ldlf_core::{
-    Dataset, Features, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
-};
+use ldlf_core::{Dataset, Features, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason};
+use ldlf_math::memory;
+use ldlf_math::parallel::chunks;
 
 use crate::maximum_entropy::{MaximumEntropy, Objective};
 use crate::progress::{Progress, split};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use ldlf_core::parallel::chunks;
 use ldlf_core::{Features, Threads};
+use ldlf_math::parallel::chunks;
 
 use crate::cholesky::{PANEL, Symmetric};
 use crate::reference_rows::ReferenceRows;
@@ -70,7 +70,7 @@ impl Kernel {
         columns: usize,
         threads: &Threads,
     ) -> Vec<f32> {
-        use ldlf_core::product::{Into, View, ViewMut, product};
+        use ldlf_math::product::{Into, View, ViewMut, product};
         let sums = threads.map(chunks(queries.rows(), 64), |rows| {
             let count = rows.len();
             let mut block = vec![0.0; count * kept.len()];

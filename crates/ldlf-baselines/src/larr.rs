@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::parallel::chunks;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Model, Prediction, Result, Settings,
     StopReason, Threads, Value,
 };
+use ldlf_math::parallel::chunks;
 
 use crate::kernel::Kernel;
 use crate::ordered::{label_values, nearest_label, numbers};

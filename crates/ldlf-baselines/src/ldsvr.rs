@@ -9,13 +9,14 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::{normalise, sigmoid};
-use ldlf_core::random::permutation;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Settings, Threads, Value, memory,
+    Prediction, Result, Settings, Threads, Value,
 };
+use ldlf_math::memory;
+use ldlf_math::numeric::{normalise, sigmoid};
+use ldlf_math::random::permutation;
 
 use crate::cholesky::Symmetric;
 use crate::irwls::{Coefficients, Limits, Problem, minimise};
@@ -212,7 +213,7 @@ fn sigmoids(
         }
         normalise(row);
     }
-    Matrix::new(scaled.rows(), labels, values)
+    Ok(Matrix::new(scaled.rows(), labels, values)?)
 }
 
 impl Learner for Ldsvr {

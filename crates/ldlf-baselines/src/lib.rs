@@ -10,7 +10,6 @@ mod boosting;
 mod centring;
 mod cholesky;
 mod clusters;
-mod columns;
 pub mod cpnn;
 pub mod d2ldl;
 pub mod extra_trees;
@@ -35,16 +34,12 @@ pub mod pt_svm;
 mod quadratic;
 pub mod random_forest;
 mod reference_rows;
-pub mod regression_tree;
 pub mod scaling;
 pub mod sce_ldl;
 mod softmax_loss;
-mod split_search;
 mod stages;
 mod svc;
 mod svr;
-mod tree_builder;
-pub mod tree_forest;
 
 use ldlf_core::LearnerEntry;
 

@@ -3,11 +3,11 @@
 //! Shapes: `theta` is `[features + 1, labels]`, one row a feature and the bias last.
 
 use ldlf_core::graph::{Flow, Graph, Kind};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::softmax_in_place;
-use ldlf_core::parallel::chunks;
-use ldlf_core::product::{Into, View, ViewMut, product};
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
+use ldlf_math::numeric::softmax_in_place;
+use ldlf_math::parallel::chunks;
+use ldlf_math::product::{Into, View, ViewMut, product};
 
 use crate::centring::Centring;
 use crate::scaling::Scaling;

@@ -3,8 +3,8 @@
 //! Distances from blocked products in single precision find the candidates; whatever could stand among the k nearest
 //! within the rounding error of those products is measured again in double precision, and ties go to the lower row number.
 
-use ldlf_core::parallel::chunks;
 use ldlf_core::{Features, Threads};
+use ldlf_math::parallel::chunks;
 
 use crate::reference_rows::{ReferenceRows, squared_norm};
 
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
         }
         self.exact.clear();
         let exact = &mut self.exact;
-        ldlf_core::vectorise!({
+        ldlf_math::vectorise!({
             let within = |distance: f32, norm: f32| {
                 (distance - relative * (own + norm) <= reach) & (distance < f32::INFINITY)
             };
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         self.candidates.clear();
         let order = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         let candidates = &mut self.candidates;
-        ldlf_core::vectorise!({
+        ldlf_math::vectorise!({
             for (span, distances) in distances.chunks(SPAN).enumerate() {
                 if !distances.iter().fold(false, |any, &d| any | (d < limit)) {
                     continue;
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
 fn exact_distance(x: &[f32], own: f64, kept: &Features, row: usize) -> f64 {
     let square = |x: f32, y: f32| (f64::from(x) - f64::from(y)).powi(2);
     match kept {
-        Features::Dense(m) => ldlf_core::vectorise!({
+        Features::Dense(m) => ldlf_math::vectorise!({
             // Eight partial sums, so that the loop can run in vector registers.
             let (mut partial, mut rest) = ([0.0f64; 8], 0.0);
             let (xs, ys) = (x.chunks_exact(8), m.row(row).chunks_exact(8));

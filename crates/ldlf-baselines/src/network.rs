@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::numeric::{sigmoid, softmax_in_place};
-use ldlf_core::product::{Into, Real, View, ViewMut, product};
-use ldlf_core::random::normal;
 use ldlf_core::{Dataset, Features, Seed};
+use ldlf_math::numeric::{sigmoid, softmax_in_place};
+use ldlf_math::product::{Into, Real, View, ViewMut, product};
+use ldlf_math::random::normal;
 
 use crate::softmax_loss::soften;
 

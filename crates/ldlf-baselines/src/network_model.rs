@@ -1,9 +1,9 @@
 //! A fitted network with its scaling: the model of `aa-bp`, `sce-ldl` and `cpnn`.
 
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::product::Real;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Error, Features, Matrix, Model, Prediction, Result, Threads, Value};
+use ldlf_math::product::Real;
 
 use crate::network::{BLOCK, Network, Output, Pass};
 use crate::scaling::Scaling;

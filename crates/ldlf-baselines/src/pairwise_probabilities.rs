@@ -1,7 +1,7 @@
 //! From decision values of pairs of classes to one distribution: a sigmoid a pair (Platt 2000, by the method of Lin, Lin and
 //! Weng 2007), and the coupling of all pairs (Wu, Lin and Weng 2004, their second method).
 
-use ldlf_core::numeric::sigmoid;
+use ldlf_math::numeric::sigmoid;
 
 /// `P(first | f) = sigmoid(-(a f + b))`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,13 +5,13 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::softmax_in_place;
-use ldlf_core::parallel::chunks;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
     Prediction, Result, Settings, Threads, Value,
 };
+use ldlf_math::numeric::softmax_in_place;
+use ldlf_math::parallel::chunks;
 
 use crate::problem_transformation::{resampled, weights};
 

@@ -8,14 +8,15 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::{Abilities, Summary};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::normalise;
-use ldlf_core::parallel::chunks;
-use ldlf_core::random::permutation;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Seed, Settings, StopReason, Threads, Value, memory,
+    Prediction, Result, Seed, Settings, StopReason, Threads, Value,
 };
+use ldlf_math::memory;
+use ldlf_math::numeric::normalise;
+use ldlf_math::parallel::chunks;
+use ldlf_math::random::permutation;
 
 use crate::kernel::Kernel;
 use crate::pairwise_probabilities::{Sigmoid, couple, pairs};

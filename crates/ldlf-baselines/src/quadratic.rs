@@ -1,7 +1,7 @@
 //! Quadratic functions without mixed terms, `f(x) = b + sum_k l_k x_k + sum_k q_k x_k^2 / sqrt 2`, fitted by penalised least squares.
 
-use ldlf_core::parallel::chunks;
 use ldlf_core::{Features, Threads};
+use ldlf_math::parallel::chunks;
 
 /// Makes the square of a feature of deviation 1 about as large as the feature.
 const SQUARE: f64 = std::f64::consts::FRAC_1_SQRT_2;

@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::product::{Into, View, ViewMut, product};
+use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
+use ldlf_math::product::{Into, View, ViewMut, product};
 
 /// Rows to compare with, their squared lengths, and what makes products with them fast.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl ReferenceRows {
         self.products(queries, range.clone(), among, out);
         for (row, out) in range.zip(out.chunks_exact_mut(among.max(1))) {
             let x = squared_norm(queries, row);
-            ldlf_core::vectorise!({
+            ldlf_math::vectorise!({
                 for (d, &y) in out.iter_mut().zip(&self.squared_norms) {
                     *d = (x - 2.0 * *d + y).max(0.0);
                 }
@@ -176,7 +176,7 @@ impl Columns {
     /// Adds `factor` times the top of a column to `out`.
     fn add(&self, column: usize, factor: f32, out: &mut [f32]) {
         match &self.whole[column] {
-            Some(values) => ldlf_core::vectorise!({
+            Some(values) => ldlf_math::vectorise!({
                 out.iter_mut().zip(values).for_each(|(o, &y)| *o += factor * y);
             },),
             None => {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::model_file::{Array, Parts};
+use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Dataset, Error, Features, Matrix, Result};
 
 /// `x_k -> (x_k - shift_k) factor_k`. Dense columns get mean 0 and deviation 1; sparse columns keep their zeros and get

@@ -3,10 +3,9 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::Abilities;
-use ldlf_core::optimise::Lbfgs;
-use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
-};
+use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason};
+use ldlf_math::memory;
+use ldlf_math::optimise::Lbfgs;
 
 use crate::full_batch::{FullBatch, Sparsity};
 use crate::network::{Network, Output};
@@ -108,7 +107,7 @@ impl Learner for SceLdl {
             ));
         }
         let last = NetworkModel::new(&scaling, &network, &minimum.point);
-        let (model, summary) = progress.finish(last, minimum.stopped);
+        let (model, summary) = progress.finish(last, minimum.ending.into());
         Ok(Fitted { model: Box::new(model), summary })
     }
 }

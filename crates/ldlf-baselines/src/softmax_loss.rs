@@ -1,7 +1,7 @@
 //! The K-L loss of a softmax, under the maximum entropy model and the network alike.
 
 use ldlf_core::Dataset;
-use ldlf_core::numeric::xlogy;
+use ldlf_math::numeric::xlogy;
 
 /// Turns the scores of one row into `w p` and returns `-w sum_y d_y ln p_y`. A target's sum is 1 up to the rounding of single
 /// precision; `p` is stretched to the same sum, so that `w (p - d)` is the exact gradient.

@@ -3,8 +3,8 @@
 
 mod support;
 
-use ldlf_core::numeric::on_simplex;
 use ldlf_core::{Dataset, Threads};
+use ldlf_math::numeric::on_simplex;
 use support::*;
 
 const RIVALS: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];
@@ -68,7 +68,7 @@ fn a_damaged_model_file_is_refused() {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
         let whole = model.to_parts();
         for lost in whole.arrays().map(|(name, _)| name.to_string()) {
-            let mut parts = ldlf_core::model_file::Parts::new();
+            let mut parts = ldlf_core::stored::Parts::new();
             parts.details = whole.details.clone();
             whole
                 .arrays()

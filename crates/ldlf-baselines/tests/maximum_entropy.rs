@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{copied, entry, fit, gap, learner, predict, thin, waves};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Csr, Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -206,7 +206,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
                 "{name}"
             );
             let p = predict(&*fitted.model, &data.features);
-            assert!(p.iter_rows().all(|row| ldlf_core::numeric::on_simplex(row, 1e-5)));
+            assert!(p.iter_rows().all(|row| ldlf_math::numeric::on_simplex(row, 1e-5)));
         }
     }
 }
@@ -236,7 +236,7 @@ fn one_row_one_label_and_constant_columns_are_no_obstacle() {
         (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
         for name in ["bfgs-ldl", "iis-ldl"] {
             let p = predict(&*fit(name, &[], &data).model, &data.features);
-            assert!(p.iter_rows().all(|row| ldlf_core::numeric::on_simplex(row, 1e-5)), "{name} {rows}");
+            assert!(p.iter_rows().all(|row| ldlf_math::numeric::on_simplex(row, 1e-5)), "{name} {rows}");
         }
     }
 }

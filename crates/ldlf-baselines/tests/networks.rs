@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use common::{copied, entry, fit, gap, learner, predict, thin, waves};
 use ldlf_core::measures::{KL, mean_over_rows};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::on_simplex;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Dataset, Features, FitContext, FitEvent, InProgress, StopReason, Threads};
+use ldlf_math::numeric::on_simplex;
 
 const NETWORKS: [&str; 3] = ["aa-bp", "cpnn", "sce-ldl"];
 

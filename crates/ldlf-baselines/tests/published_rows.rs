@@ -2,8 +2,8 @@
 
 mod support;
 
-use ldlf_core::read::{ReadOptions, read};
 use ldlf_core::{Dataset, Threads};
+use ldlf_io::read::{ReadOptions, read};
 use std::path::PathBuf;
 use support::*;
 

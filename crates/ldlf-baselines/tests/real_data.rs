@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use common::{fit, predict};
 use ldlf_core::Dataset;
 use ldlf_core::measures::{KL, mean_over_rows};
-use ldlf_core::read::{ReadOptions, read};
+use ldlf_io::read::{ReadOptions, read};
 
 /// The rows of SJAFFE outside and inside its first fold, where the data is at hand.
 fn sjaffe() -> Option<(Dataset, Dataset)> {

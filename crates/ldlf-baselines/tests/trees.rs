@@ -4,12 +4,12 @@
 use std::ops::ControlFlow;
 
 use ldlf_baselines::random_forest::{RandomForest, RandomForestParameters};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::on_simplex;
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Csr, Dataset, Features, FitContext, FitEvent, InProgress, LearnerEntry, Matrix, Model, Settings,
     StopReason, Threads, Value,
 };
+use ldlf_math::numeric::on_simplex;
 
 const LEARNERS: [&str; 4] = ["aoso-ldlogitboost", "extra-trees", "ldlogitboost", "random-forest"];
 
@@ -57,7 +57,7 @@ fn waves(rows: std::ops::Range<usize>) -> Dataset {
             f64::from((1.0 + (i * (k + 1)) as f64 * 0.7 + (k * k) as f64).sin() as f32)
         });
         let mut p = [2.0 * row[0] * row[1], row[2] + row[3], 1.5 * row[4].abs()];
-        ldlf_core::numeric::softmax_in_place(&mut p);
+        ldlf_math::numeric::softmax_in_place(&mut p);
         x.extend(row.map(|v| v as f32));
         d.extend(p.map(|v| v as f32));
     }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ldlf::evaluate::{FoldResult, JobId, Watcher};
-use ldlf::model_file::{Overwrite, Parts};
+use ldlf::output::Overwrite;
+use ldlf::stored::Parts;
 use ldlf::{Error, FitEvent, InProgress, Observer, Result, Settings, StopReason};
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +130,7 @@ const RUN: &str = "run";
 impl Run {
     /// Reads a checkpoint and refuses it when it comes from another run than this.
     pub fn resume(&self, path: &Path) -> Result<Parts> {
-        let mut parts = Parts::read(path)?;
+        let mut parts = ldlf::model_file::read_parts(path)?;
         let refuse = |why: String| Error::usage(format!("{}: {why}", path.display()));
         if !parts.details.contains_key(RUN) {
             return Err(Error::model_file(format!("{}: is not a checkpoint", path.display())));
@@ -218,7 +219,7 @@ impl TrainingWatcher {
             )));
         };
         parts.put_detail(RUN, &checkpoints.run);
-        parts.write(&checkpoints.path, Overwrite::Yes)?;
+        ldlf::model_file::write_parts(&parts, &checkpoints.path, Overwrite::Yes)?;
         self.wrote_checkpoint = true;
         Ok(())
     }

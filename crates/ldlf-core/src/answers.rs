@@ -3,7 +3,7 @@
 //! `values` are the numbers that the labels stand for (an age, a rating), rising, one a label. They need not start at 0
 //! or follow each other without gaps.
 
-use crate::numeric::xlogy;
+use ldlf_math::numeric::xlogy;
 
 /// How much a cumulative sum may fall short of a quantile's level and still reach it: single-precision
 /// probabilities do not sum exactly.

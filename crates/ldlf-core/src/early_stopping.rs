@@ -3,8 +3,8 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::random::permutation;
 use crate::{Dataset, Seed};
+use ldlf_math::random::permutation;
 
 /// Splits the rows `0..n` into rows to learn from and rows to validate on, both in rising order.
 ///

@@ -79,3 +79,12 @@ impl Error {
         }
     }
 }
+
+impl From<ldlf_math::Error> for Error {
+    fn from(error: ldlf_math::Error) -> Self {
+        match error {
+            ldlf_math::Error::Shape(message) => Error::data(message),
+            other => Error::usage(other.to_string()),
+        }
+    }
+}

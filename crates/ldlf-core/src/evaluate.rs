@@ -4,6 +4,7 @@
 //! fold's number, and results stand in the order of the plan.
 
 mod job;
+mod key;
 mod outcome;
 
 use std::ops::ControlFlow;
@@ -13,10 +14,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+pub use key::{FoldKey, fingerprints};
 pub use outcome::{CrossValidation, FoldResult, LearnerResult, mean_and_deviation};
 
 use crate::folds::Fold;
-use crate::journal::{FoldRecord, Journal, JournalKey, fingerprints};
 use crate::{Dataset, Error, FitEvent, Learner, Result, Seed, Threads};
 
 /// The rules of an evaluation.
@@ -63,7 +64,7 @@ pub struct Plan<'a> {
     /// How many threads there are in all; 0 means one for every core.
     pub threads: usize,
     /// Where finished folds are kept and looked up.
-    pub journal: Option<&'a Journal>,
+    pub journal: Option<&'a dyn FoldStore>,
 }
 
 /// One learner on one fold, both counted from 0 in the order of the plan.
@@ -73,6 +74,19 @@ pub struct JobId {
     pub learner: usize,
     /// The number of the fold.
     pub fold: usize,
+}
+
+/// Keeps finished folds, so that a run that was stopped loses at most the folds it was in.
+pub trait FoldStore: Sync {
+    /// Whether the fold of a key is kept.
+    fn has(&self, key: &FoldKey) -> bool;
+
+    /// The fold of a key, if it is kept. A prediction that is not one distribution over `labels` labels (or one value) for each
+    /// of the test `rows` is refused.
+    fn get(&self, key: &FoldKey, rows: &[usize], labels: usize) -> Result<Option<FoldResult>>;
+
+    /// Keeps a finished fold.
+    fn put(&self, key: &FoldKey, result: &FoldResult) -> Result<()>;
 }
 
 /// Watches a run from several threads: progress bars and Ctrl-C hang here.
@@ -140,16 +154,15 @@ pub fn cross_validate(plan: &Plan<'_>, watcher: &dyn Watcher) -> Result<CrossVal
     let jobs: Vec<JobId> = (0..plan.contenders.len())
         .flat_map(|learner| (0..plan.folds.len()).map(move |fold| JobId { learner, fold }))
         .collect();
-    let keys: Option<Vec<JournalKey>> = plan.journal.map(|_| journal_keys(plan, &jobs));
+    let keys: Option<Vec<FoldKey>> = plan.journal.map(|_| journal_keys(plan, &jobs));
     let mut results: Vec<Option<FoldResult>> = Vec::with_capacity(jobs.len());
     for (number, &job) in jobs.iter().enumerate() {
         let kept = match (plan.journal, &keys) {
-            (Some(journal), Some(keys)) => journal.get(&keys[number]),
+            (Some(journal), Some(keys)) => {
+                journal.get(&keys[number], &plan.folds[job.fold].test, plan.data.labels())?
+            }
             _ => None,
         };
-        let whole =
-            |record: FoldRecord| record.into_result(plan.folds[job.fold].test.clone(), plan.data.labels());
-        let kept = kept.map(whole).transpose()?;
         if let Some(result) = &kept {
             watcher.resumed(job, result);
         }
@@ -223,7 +236,7 @@ pub fn finished(plan: &Plan<'_>) -> Vec<bool> {
         (0..plan.folds.len()).map(|fold| JobId { learner, fold }).collect()
     };
     let jobs: Vec<JobId> = (0..plan.contenders.len()).flat_map(of_contender).collect();
-    let kept: Vec<bool> = journal_keys(plan, &jobs).iter().map(|key| journal.get(key).is_some()).collect();
+    let kept: Vec<bool> = journal_keys(plan, &jobs).iter().map(|key| journal.has(key)).collect();
     kept.chunks(plan.folds.len().max(1)).map(|folds| folds.iter().all(|kept| *kept)).collect()
 }
 
@@ -251,11 +264,11 @@ fn check(plan: &Plan<'_>) -> Result<()> {
     Ok(())
 }
 
-fn journal_keys(plan: &Plan<'_>, jobs: &[JobId]) -> Vec<JournalKey> {
+fn journal_keys(plan: &Plan<'_>, jobs: &[JobId]) -> Vec<FoldKey> {
     let of_fold = fingerprints(plan.data, plan.folds);
     let key = |job: &JobId| {
         let learner = &plan.contenders[job.learner].learner;
-        JournalKey {
+        FoldKey {
             version: env!("CARGO_PKG_VERSION").to_string(),
             dataset: plan.data.name.clone(),
             fingerprint: of_fold[job.fold].clone(),

@@ -20,6 +20,11 @@ pub enum Row<'a> {
     Sparse(&'a [u32], &'a [f32]),
 }
 
+/// Whether `stored` entries out of `all` are few enough to be kept sparse: fewer than one in four.
+pub fn is_sparse(stored: usize, all: usize) -> bool {
+    (stored as u128) * 4 < all as u128
+}
+
 impl Features {
     /// A dense matrix, kept sparse while fewer than one in four of its entries differ from zero: the rule of the readers.
     ///
@@ -29,7 +34,22 @@ impl Features {
     /// assert!(matches!(Features::by_density(Matrix::from_rows(&[[0.0, 0.0, 0.0, 1.0]])), Features::Dense(_)));
     /// ```
     pub fn by_density(matrix: Matrix<f32>) -> Self {
-        crate::read::gather::by_density(matrix)
+        let stored = matrix.as_slice().iter().filter(|v| **v != 0.0).count();
+        let all = matrix.as_slice().len();
+        if is_sparse(stored, all) {
+            Features::Sparse(Csr::from_dense(&matrix))
+        } else {
+            Features::Dense(matrix)
+        }
+    }
+
+    /// Sparse rows of a table that stores every value, made dense unless the rule keeps them sparse.
+    pub fn by_density_of_rows(rows: Csr) -> Self {
+        if is_sparse(rows.stored(), rows.rows() * rows.cols()) {
+            Features::Sparse(rows)
+        } else {
+            Features::Dense(rows.to_dense())
+        }
     }
 
     /// The number of rows.

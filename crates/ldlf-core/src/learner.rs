@@ -4,13 +4,14 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use ldlf_math::optimise::Ending;
 use serde::{Deserialize, Serialize};
 
 use crate::features::Row;
 use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph};
-use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
+use crate::stored::{ModelShape, Parts};
 use crate::{Csr, Dataset, Error, Features, Images, Matrix, Result, Schema, Seed, Settings, Threads, Value};
 
 /// Learns label distributions from rows. Built from checked parameters; holds nothing that `fit` changes.
@@ -140,6 +141,16 @@ pub enum StopReason {
     TimeLimit,
     /// The user (Ctrl-C) or the caller's observer stopped it.
     Interrupted,
+}
+
+impl From<Ending<StopReason>> for StopReason {
+    fn from(ending: Ending<StopReason>) -> Self {
+        match ending {
+            Ending::Converged => StopReason::Converged,
+            Ending::Exhausted => StopReason::Finished,
+            Ending::Stopped(reason) => reason,
+        }
+    }
 }
 
 /// What the training came to. Nothing in it depends on the clock, so that it may stand in a model file.

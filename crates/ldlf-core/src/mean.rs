@@ -3,12 +3,12 @@
 
 use crate::graph::{Flow, Graph};
 use crate::learner::{Abilities, Summary};
-use crate::model_file::{Array, ModelShape, Parts};
-use crate::numeric::on_simplex;
+use crate::stored::{Array, ModelShape, Parts};
 use crate::{
     Dataset, Error, Features, FitContext, Fitted, Images, Learner, LearnerEntry, Matrix, Model, Prediction,
     Result, Settings, Threads,
 };
+use ldlf_math::numeric::on_simplex;
 
 crate::parameters! {
     /// `mean` has nothing to set.

@@ -23,6 +23,8 @@
 //! # Ok::<(), ldlf_core::Error>(())
 //! ```
 
+use ldlf_math::optimise::step::{Optimiser, Schedule};
+use ldlf_math::words::Words;
 use serde::{Deserialize, Serialize};
 pub use serde_json::Value;
 
@@ -285,6 +287,25 @@ impl<T: ParameterType> ParameterType for Option<T> {
         if value.is_null() { Some(None) } else { T::from_value(value).map(Some) }
     }
 }
+
+/// Lets enums that other crates declare with [`words!`](ldlf_math::words) be parameters.
+macro_rules! parameter_words {
+    ($($name:ty),+) => { $(
+        impl ParameterType for $name {
+            fn kind() -> Kind {
+                Kind::Choice { choices: <$name>::ALL.iter().map(|value| value.word()).collect() }
+            }
+            fn to_value(&self) -> Value {
+                Value::from(self.word())
+            }
+            fn from_value(value: &Value) -> Option<Self> {
+                <$name>::from_word(value.as_str()?)
+            }
+        }
+    )+ };
+}
+
+parameter_words!(Optimiser, Schedule);
 
 /// Checks one value against its declaration; used by [`parameters!`](mod@crate::parameters).
 #[doc(hidden)]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::SIMPLEX_TOLERANCE;
-use crate::memory::Growth;
 use crate::{Error, Matrix, Result};
+use ldlf_math::memory::Growth;
 
 /// How one ordered label spreads over the labels beside it. Widths are in units of the label values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

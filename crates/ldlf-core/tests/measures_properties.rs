@@ -2,7 +2,7 @@
 
 use ldlf_core::Matrix;
 use ldlf_core::measures::{Direction, Measure, all, mean_over_rows};
-use ldlf_core::numeric::normalise;
+use ldlf_math::numeric::normalise;
 use proptest::prelude::*;
 
 /// Two distributions over 1 to 8 labels, with zeros among them.

@@ -9,12 +9,13 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use ldlf_core::product::View;
-use ldlf_core::{Result, Seed, Threads, vectorise};
+use ldlf_core::{Result, Seed, Threads};
 use ldlf_forest::head::{Block, Examples, Given, Head, LeafUpdate};
 use ldlf_forest::kernel::{Number, ROWS};
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::product::View;
+use ldlf_math::vectorise;
 
 use crate::initial::Initial;
 pub use crate::softmax_head::SoftmaxHead;
@@ -171,7 +172,7 @@ impl ForestHead {
         // Without rows, or with weights of 0 only, there is neither loss nor gradient.
         let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
         let rows = activations.len() / units;
-        let parts = threads.map(ldlf_core::parallel::chunks(rows, ROWS), |part| {
+        let parts = threads.map(ldlf_math::parallel::chunks(rows, ROWS), |part| {
             let mut block = Block::new(&shape);
             let mut gradient = vec![0.0; part.len() * units];
             let own = &activations[part.start * units..part.end * units];

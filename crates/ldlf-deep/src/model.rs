@@ -4,7 +4,7 @@ use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::Device;
-use ldlf_core::model_file::{ModelShape, Parts};
+use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Error, Features, Images, Matrix, Model, Prediction, Result, Seed, Threads, Value};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
@@ -162,7 +162,7 @@ pub struct FeatureNetwork {
 impl FeatureNetwork {
     /// The network of a model file.
     pub fn of_model(path: &Path) -> Result<Self> {
-        let mut parts = Parts::read(path)?;
+        let mut parts = ldlf_io::model_file::read_parts(path)?;
         let learner: String = parts.detail("learner")?;
         if !["dldlf", "dldl", "dndf-ldl"].contains(&learner.as_str()) {
             return Err(Error::model_file(format!(
@@ -215,6 +215,6 @@ impl FeatureNetwork {
         let through = |x| self.backbone.forward_to(layer, x).expect("the layer is one of those listed");
         let all = pass(Rows::Pictures(images), &chosen, &self.ready, &self.device, &compute, through)?;
         let width = all.len() / images.rows().max(1);
-        Matrix::new(images.rows(), width, all)
+        Ok(Matrix::new(images.rows(), width, all)?)
     }
 }

@@ -3,7 +3,8 @@
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads, memory};
+use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads};
+use ldlf_math::memory;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
@@ -223,7 +224,7 @@ pub fn predict(
     (device, compute): (&Device, &Compute),
 ) -> Result<Matrix<f32>> {
     let activations = pass(rows, chosen, ready, device, compute, |x| network.activations(x, &Mode::Predict))?;
-    Matrix::new(chosen.len(), top.labels(), top.predict(&activations, compute.threads()))
+    Ok(Matrix::new(chosen.len(), top.labels(), top.predict(&activations, compute.threads()))?)
 }
 
 /// The threads of a fit or a prediction. `burn` spreads its work over the `rayon` pool that it is called from; with one thread that has to be

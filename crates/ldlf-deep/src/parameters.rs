@@ -1,9 +1,9 @@
 //! What the deep learners can be told, in two parts: the network and its training, and the forest above it.
 
-use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
 use ldlf_core::parameters::{Parameter, refuse_unknown};
 use ldlf_core::{Result, Settings};
 use ldlf_forest::loss::LossForm;
+use ldlf_math::optimise::step::{Optimiser, Schedule, Step, StepLength};
 
 use crate::backbones::Kind;
 

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Gradients, Tensor, TensorData};
-use ldlf_core::optimise::step::Step;
-use ldlf_core::{Threads, vectorise};
+use ldlf_core::Threads;
+use ldlf_math::optimise::step::Step;
+use ldlf_math::vectorise;
 
 use crate::arrays::{Path, host, keeps_path};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ldlf_core::Result;
-use ldlf_core::model_file::{Array, Parts};
+use ldlf_core::stored::{Array, Parts};
 
 use crate::arrays::Numbers;
 use crate::top::Top;

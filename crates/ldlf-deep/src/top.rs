@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 
-use ldlf_core::product::View;
-use ldlf_core::{Error, Result, Threads, vectorise};
+use ldlf_core::{Error, Result, Threads};
 use ldlf_forest::head::{Block, Examples, Given, Head, LeafUpdate};
 use ldlf_forest::leaves::check_on_simplex;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::product::View;
+use ldlf_math::vectorise;
 
 /// Rows of a task.
 const ROWS: usize = 64;

@@ -11,15 +11,16 @@ use ldlf_core::checkpoint::Origin;
 use ldlf_core::early_stopping::{Patience, Verdict};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
-use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::optimise::step::{Optimiser, Step};
-use ldlf_core::random::permutation;
+use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Result, Seed, StopReason,
-    Threads, memory,
+    Threads,
 };
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
+use ldlf_math::memory;
+use ldlf_math::optimise::step::{Optimiser, Step};
+use ldlf_math::random::permutation;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ldlf_core::images::{Picture, Pictures};
 use ldlf_core::measures::{KL, mean_over_rows};
-use ldlf_core::model_file::Parts;
+use ldlf_core::stored::Parts;
 use ldlf_core::{
     Dataset, Features, FitContext, FitEvent, Images, InProgress, LearnerEntry, Matrix, Observer, Result,
     Settings, StopReason, Threads, TrainedModel,

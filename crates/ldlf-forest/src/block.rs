@@ -1,7 +1,7 @@
 //! The work buffers of one block of rows, and one tree's way through it. Made once, used for every block.
 
-use ldlf_core::product::View;
-use ldlf_core::simd::Simd;
+use ldlf_math::product::View;
+use ldlf_math::simd::Simd;
 
 use crate::kernel::{Lane, Number, ROWS, sigmoid};
 use crate::loss::{divide_into, mix, pull};

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use ldlf_core::product::View;
 use ldlf_core::{Result, Seed, Threads};
+use ldlf_math::product::View;
 use rand::RngExt;
 
 use crate::head::{Examples, Given, Head, LeafUpdate};
@@ -91,7 +91,7 @@ fn seconds(part: Part, rows: usize, shape: ForestShape, repeats: usize) -> Resul
     let mut head = Head::<f32>::new(shape, Seed::new(0))?;
     let activations: Vec<f32> = (0..rows * shape.units).map(|_| generator.random::<f32>() - 0.5).collect();
     let mut targets: Vec<f32> = (0..rows * shape.labels).map(|_| generator.random::<f32>() + 0.01).collect();
-    targets.chunks_exact_mut(shape.labels).for_each(ldlf_core::numeric::normalise);
+    targets.chunks_exact_mut(shape.labels).for_each(ldlf_math::numeric::normalise);
     let examples = Examples { targets: &targets, labels: shape.labels, weights: None, rows: None };
     let view = View::row_major(&activations, rows, shape.units);
     let mut gradient = vec![0.0; activations.len()];

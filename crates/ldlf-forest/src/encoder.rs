@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::random::Generator;
+use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Error, Features, Matrix, Result, Seed, choices};
+use ldlf_math::random::Generator;
 use rand::RngExt;
 
 use crate::bins::Bins;
@@ -281,7 +281,7 @@ impl Encoder {
 
     /// Encodes one dense row.
     pub fn encode_dense_row(&self, row: &[f32], out: &mut [f32]) {
-        ldlf_core::vectorise!({
+        ldlf_math::vectorise!({
             for (((out, &x), &shift), &scale) in out.iter_mut().zip(row).zip(&self.shift).zip(&self.scale) {
                 let z = (x - shift) * scale;
                 let z = if z > -self.limit { z } else { -self.limit };

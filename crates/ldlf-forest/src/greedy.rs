@@ -1,8 +1,11 @@
 //! A start from greedily grown trees: their splits, softened, are the first units.
 
-use ldlf_baselines::random_forest::{RandomForest, RandomForestParameters};
-use ldlf_baselines::regression_tree::Tree;
-use ldlf_core::{Dataset, Features, FitContext, Matrix, Result, Seed, Settings, Threads};
+use ldlf_core::{Dataset, Features, FitContext, Matrix, Result, Seed, Threads};
+use ldlf_trees::columns::Codes;
+use ldlf_trees::regression_tree::Tree;
+use ldlf_trees::split_search::Table;
+use ldlf_trees::tree_builder::Limits;
+use ldlf_trees::tree_forest::{Plan, fit_forest};
 
 use crate::encoder::{Encoded, Encoder};
 use crate::linear::{Homes, LinearMap};
@@ -34,14 +37,13 @@ pub fn soften(
         Encoded::Sparse(x) => Features::Sparse(x),
     };
     let data = Dataset { features: inputs, ..data.select(rows) };
-    let settings = Settings::parse(&[
-        format!("trees={}", shape.trees),
-        format!("max_depth={}", (shape.depth - 1).max(1)),
-    ])?;
+    // The defaults of `random-forest`, but for the shape.
+    let limits =
+        Limits { depth: (shape.depth - 1).max(1), leaf_weight: 3.0, feature_share: 0.2, penalty: 0.0 };
+    let plan = Plan { trees: shape.trees, bootstrap: true, limits };
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
-    let forest = RandomForest::new(RandomForestParameters::from_settings(&settings)?);
-    let (forest, _) = forest.grow(&data, &mut context);
+    let (forest, _) = fit_forest(&Table::Best(&Codes::new(&data.features)), plan, &data, &mut context);
     let mut start = Start { map, homes: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);

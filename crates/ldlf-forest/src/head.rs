@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
-use ldlf_core::parallel::chunks;
-use ldlf_core::product::View;
-use ldlf_core::simd::{Simd, WithSimd, dispatch};
-use ldlf_core::{Result, Seed, Threads, vectorise};
+use ldlf_core::{Result, Seed, Threads};
+use ldlf_math::parallel::chunks;
+use ldlf_math::product::View;
+use ldlf_math::simd::{Simd, WithSimd, dispatch};
+use ldlf_math::vectorise;
 
 pub use crate::block::{Block, Examples};
 use crate::kernel::{Lane, Number, ROWS};

@@ -3,8 +3,8 @@
 //! Every kernel treats [`ROWS`] rows at once: a [`Lane`] holds one quantity (a split's output, a leaf's share) for all of
 //! them, so that each inner loop runs over a fixed number of neighbours without a branch and the compiler can vectorise it.
 
-use ldlf_core::product::Real;
-use ldlf_core::simd::{Simd, bytemuck};
+use ldlf_math::product::Real;
+use ldlf_math::simd::{Simd, bytemuck};
 
 /// Rows in a block: with 64 leaves the routing of a tree then fills 16 KiB and stays in the nearest cache.
 pub const ROWS: usize = 64;

@@ -1,7 +1,7 @@
 //! The leaf update by variational bounding (Eqn. 12): step-size free, and it never raises the loss.
 
-use ldlf_core::simd::Simd;
 use ldlf_core::{Error, Result};
+use ldlf_math::simd::Simd;
 
 use crate::kernel::{Lane, Number, even_ranges, vectors};
 
@@ -110,7 +110,7 @@ pub fn apply<T: Number>(statistics: &[f64], prior: &LeafPrior, leaves: &mut [T])
 
 /// Refuses leaves that are not distributions, naming the first.
 pub fn check_on_simplex(leaves: &[f32], labels: usize) -> Result<()> {
-    match leaves.chunks_exact(labels).position(|leaf| !ldlf_core::numeric::on_simplex(leaf, 1e-4)) {
+    match leaves.chunks_exact(labels).position(|leaf| !ldlf_math::numeric::on_simplex(leaf, 1e-4)) {
         None => Ok(()),
         Some(leaf) => {
             Err(Error::model_file(format!("leaf {leaf} of the model file does not hold a distribution")))

@@ -1,10 +1,11 @@
 //! The feature function of the shallow model: `f(x) = Theta^T x`, dense or sparse.
 
-use ldlf_core::optimise::step::Step;
-use ldlf_core::parallel::chunks;
-use ldlf_core::product::{Into, View, ViewMut, product};
-use ldlf_core::simd::{Simd, WithSimd, bytemuck, dispatch};
-use ldlf_core::{Csr, Threads, vectorise};
+use ldlf_core::{Csr, Threads};
+use ldlf_math::optimise::step::Step;
+use ldlf_math::parallel::chunks;
+use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::simd::{Simd, WithSimd, bytemuck, dispatch};
+use ldlf_math::vectorise;
 use rand::RngExt;
 
 use crate::encoder::EncodedView;
@@ -495,7 +496,7 @@ impl ByInput {
 mod tests {
     use super::*;
     use ldlf_core::Seed;
-    use ldlf_core::optimise::step::Optimiser;
+    use ldlf_math::optimise::step::Optimiser;
 
     fn sparse_and_dense() -> (Csr, Vec<f32>) {
         let mut sparse = Csr::with_columns(4);

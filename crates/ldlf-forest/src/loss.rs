@@ -1,7 +1,7 @@
 //! What a tree predicts (Eqn. 2), how far that is from the targets (Eqn. 3), and how each leaf pulls on it.
 
 use ldlf_core::choices;
-use ldlf_core::simd::Simd;
+use ldlf_math::simd::Simd;
 
 use crate::kernel::{Lane, Number, ROWS, even_ranges, vectors, vectors_mut};
 

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use ldlf_core::parallel::chunks;
-use ldlf_core::product::View;
-use ldlf_core::{Csr, Dataset, Features, Seed, Threads, vectorise};
+use ldlf_core::{Csr, Dataset, Features, Seed, Threads};
+use ldlf_math::parallel::chunks;
+use ldlf_math::product::View;
+use ldlf_math::vectorise;
 
 use crate::encoder::{Dropout, EncodedView, Encoder};
 use crate::head::{Block, Examples, Head};

@@ -3,12 +3,12 @@
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::{Abilities, RowPredictor};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
     Result, Settings, Threads, Value, choices,
 };
+use ldlf_math::optimise::step::{Optimiser, Schedule, Step, StepLength};
 
 use crate::encoder::{EncodedRows, Encoder, Scaling};
 use crate::head::Head;

@@ -3,8 +3,8 @@
 use ldlf_core::Result;
 use ldlf_core::features::Row;
 use ldlf_core::learner::RowPredictor;
-use ldlf_core::numeric::normalise;
-use ldlf_core::vectorise;
+use ldlf_math::numeric::normalise;
+use ldlf_math::vectorise;
 
 use crate::kernel::sigmoid;
 use crate::shallow::ShallowForest;

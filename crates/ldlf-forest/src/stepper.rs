@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ldlf_core::optimise::step::Step;
-use ldlf_core::product::View;
-use ldlf_core::{Dataset, Threads, vectorise};
+use ldlf_core::{Dataset, Threads};
+use ldlf_math::optimise::step::Step;
+use ldlf_math::product::View;
+use ldlf_math::vectorise;
 
 use crate::encoder::{EncodedRows, Encoder};
 use crate::head::{ActivationSource, Block, Head, LeafUpdate};
@@ -172,7 +173,7 @@ pub(crate) fn predict_rows(
                 head.predict_block(&mut block, out);
             }
         }
-        out.chunks_exact_mut(labels).for_each(ldlf_core::numeric::normalise);
+        out.chunks_exact_mut(labels).for_each(ldlf_math::numeric::normalise);
     });
     out
 }

@@ -7,11 +7,11 @@ use ldlf_core::checkpoint::Origin;
 use ldlf_core::early_stopping::{Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
-use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::random::permutation;
+use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{
     Dataset, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
 };
+use ldlf_math::random::permutation;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 

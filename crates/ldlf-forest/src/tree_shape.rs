@@ -83,7 +83,7 @@ pub fn draw_units(shape: &ForestShape, seed: Seed) -> Vec<u32> {
     units
 }
 
-pub use ldlf_core::memory::check as check_memory;
+pub use ldlf_math::memory::check as check_memory;
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
 //! The forest laid open for pictures: what its splits look at, where rows go, what its leaves hold.
 
 use ldlf_core::forest_view::{ForestView, SplitFeature, TreeView};
-use ldlf_core::parallel::chunks;
-use ldlf_core::product::View;
 use ldlf_core::{Features, Threads};
+use ldlf_math::parallel::chunks;
+use ldlf_math::product::View;
 
 use crate::encoder::Encoded;
 use crate::head::CHUNK;

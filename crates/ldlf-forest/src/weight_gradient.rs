@@ -1,7 +1,8 @@
 //! The gradient with respect to the weights, `X^T G`, added up over the rows of several passes.
 
-use ldlf_core::product::{Into, View, ViewMut, product};
-use ldlf_core::{Threads, vectorise};
+use ldlf_core::Threads;
+use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::vectorise;
 
 use crate::linear::ByInput;
 use crate::pass::Passed;

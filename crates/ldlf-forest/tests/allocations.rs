@@ -4,7 +4,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use ldlf_core::learner::RowPredictor;
-use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
 use ldlf_forest::head::Head;
@@ -13,6 +12,7 @@ use ldlf_forest::shallow::ShallowForest;
 use ldlf_forest::single_row::SingleRow;
 use ldlf_forest::stepper::Stepper;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::optimise::step::{Optimiser, Step};
 
 thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };

@@ -1,13 +1,13 @@
 //! The theorems of the paper's Section 3 as tests of the head, at double precision.
 
-use ldlf_core::product::View;
-use ldlf_core::random::{Generator, normal};
 use ldlf_core::{Seed, Threads};
 use ldlf_forest::head::{Block, Examples, Given, Head, LeafUpdate};
 use ldlf_forest::kernel::ROWS;
 use ldlf_forest::leaves::LeafPrior;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::product::View;
+use ldlf_math::random::{Generator, normal};
 use proptest::prelude::*;
 use rand::RngExt;
 

@@ -1,10 +1,10 @@
 //! The head against the paper's equations in NumPy (`oracles/head.py`); the PyTorch module is held to the same file.
 
-use ldlf_core::product::View;
 use ldlf_core::{Threads, Value};
 use ldlf_forest::head::{Examples, Given, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::product::View;
 
 /// All numbers of a nested array, in order.
 fn numbers(value: &Value) -> Vec<f64> {

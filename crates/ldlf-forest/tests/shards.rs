@@ -1,6 +1,6 @@
 //! Training on virtual shards: whoever holds them, the model is the same to the bit, and it is as good as that of one process.
 
-use ldlf_core::model_file::Parts;
+use ldlf_core::stored::Parts;
 use ldlf_core::{Csr, Dataset, Features, FitContext, Matrix, Settings, Threads, TrainedModel};
 use ldlf_forest::shallow::SLDLF;
 use ldlf_forest::shards::{Coordinator, Holding, Table, division};

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use ldlf_core::generate::{MixtureParameters, mixture};
 use ldlf_core::measures::{KL, mean_over_rows};
-use ldlf_core::model_file::{ModelShape, Parts};
+use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Settings, StopReason, Threads,
     TrainedModel,
@@ -192,7 +192,7 @@ fn a_stored_model_predicts_the_same_and_damage_is_named() {
         change(&mut parts);
         (SLDLF.load)(&parts, &ModelShape { features: 12, labels: 4 }).err().unwrap().to_string()
     };
-    use ldlf_core::model_file::Array;
+    use ldlf_core::stored::Array;
     assert!(
         broken(&|p| p.put("leaves", Array::F32(vec![3, 8, 4], vec![0.5; 96])))
             .contains("does not hold a distribution")
@@ -274,7 +274,7 @@ fn odd_data_gives_valid_distributions() {
         let model = fit(&data, &[], 1);
         let predicted = model.predict(&data.features, &Threads::one()).unwrap().into_distributions().unwrap();
         assert!(
-            predicted.iter_rows().all(|p| ldlf_core::numeric::on_simplex(p, 1e-5)),
+            predicted.iter_rows().all(|p| ldlf_math::numeric::on_simplex(p, 1e-5)),
             "{name}: {predicted:?}"
         );
     }

@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use ldlf::evaluate::{Contender, Plan, Protocol, cross_validate};
 use ldlf::journal::Journal;
-use ldlf::model_file::Parts;
+use ldlf::stored::Parts;
 use ldlf::{FitContext, FitEvent, InProgress, StopReason, Threads, folds, registry, results};
 use parquet::arrow::ArrowWriter;
 use zip::write::SimpleFileOptions;

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use ldlf::deep::images;
 use ldlf::images::Pictures;
-use ldlf::model_file::Parts;
 use ldlf::numeric::on_simplex;
 use ldlf::read::{Format, ReadOptions, read, stream};
+use ldlf::stored::Parts;
 use ldlf::targets::Spread;
 use ldlf::{
     Dataset, Features, FitContext, LearnerEntry, Matrix, Prediction, Result, Schema, Settings, Threads,
-    TrainedModel, folds, journal, registry,
+    TrainedModel, fold_file, journal, registry,
 };
 
 use crate::corpus::{self, Sample};
@@ -97,7 +97,7 @@ impl Reader {
             "results" => ldlf_report::load::read(&self.file("results.json", bytes)).map(drop),
             "sweep" => ldlf_report::load::read(&self.file("sweep.csv", bytes)).map(drop),
             "pictures" => self.pictures(bytes),
-            "folds" => folds::from_file(&self.file("folds", bytes), &self.data).map(drop),
+            "folds" => fold_file::read(&self.file("folds", bytes), &self.data).map(drop),
             "settings" => {
                 let text = String::from_utf8_lossy(bytes);
                 let settings = Settings::parse(text.lines())?;

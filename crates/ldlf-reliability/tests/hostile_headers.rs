@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ldlf::model_file::{Array, Parts};
 use ldlf::read::{Format, ReadOptions, read};
+use ldlf::stored::{Array, Parts};
 use ldlf::{TrainedModel, registry};
 use ldlf_reliability::corpus::{Sample, arrow_tables, mat, npy, npz, parquet_tables, zipped};
 use ldlf_reliability::learners::{fit, quick, small_data};

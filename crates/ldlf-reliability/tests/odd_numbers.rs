@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use ldlf::model_file::Parts;
+use ldlf::stored::Parts;
 use ldlf::{
     Csr, Dataset, Error, Features, FitContext, FitEvent, LearnerEntry, Matrix, Settings, Threads,
     TrainedModel, registry,

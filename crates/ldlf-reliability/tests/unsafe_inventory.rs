@@ -10,7 +10,7 @@ const ALLOWED: [(&str, usize); 5] = [
     // The call of `mallopt`, which takes two numbers.
     ("crates/ldlf-cli/src/pictures.rs", 1),
     // The one call into `gemm`, behind views that prove their bounds.
-    ("crates/ldlf-core/src/product.rs", 1),
+    ("crates/ldlf-math/src/product.rs", 1),
     // Allocators that watch: tests only.
     ("crates/ldlf-forest/tests/allocations.rs", 5),
     ("crates/ldlf-reliability/src/watched_memory.rs", 7),

@@ -1,8 +1,8 @@
 //! Which features a model leans on, whatever the learner: how much worse it gets when one column is shuffled.
 
 use ldlf_core::measures::score;
-use ldlf_core::random::permutation;
 use ldlf_core::{Csr, Dataset, Error, Features, Prediction, Result, Seed, Threads, TrainedModel};
+use ldlf_math::random::permutation;
 
 /// Rows times features that are looked at, at most: keeps wide tables within seconds.
 const BUDGET: usize = 1_000_000;

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use ldlf_core::folds::{Fold, seeded};
 use ldlf_core::learner::{Abilities, Observer, Summary};
 use ldlf_core::measures::{KL, mean_over_rows};
-use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix,
     Prediction, Result, Settings, StopReason, Threads,
 };
+use ldlf_math::random::permutation;
 
 use crate::blend::{Blend, Member, Trial, load, mix, mixture_weights};
 use crate::registry;
@@ -175,7 +175,7 @@ fn predict_across(
         let held_back = data.features.select(&fold.test);
         out.extend_from_slice(model.predict(&held_back, &context.threads)?.into_distributions()?.as_slice());
     }
-    Matrix::new(out.len() / data.labels(), data.labels(), out)
+    Ok(Matrix::new(out.len() / data.labels(), data.labels(), out)?)
 }
 
 /// As many of the folds as hold back enough rows; none where rows are too few to hold any back.

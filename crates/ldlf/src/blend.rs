@@ -1,12 +1,12 @@
 //! A mixture of models: `p(x) = sum_m w_m p_m(x)`, and how its weights are found.
 
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::numeric::{normalise, on_simplex};
+use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Dataset, Error, Features, Matrix, Model, Prediction, Result, Settings, Threads, Value,
     forest_view::ForestView,
 };
+use ldlf_math::numeric::{normalise, on_simplex};
 use serde::{Deserialize, Serialize};
 
 use crate::registry;
@@ -61,7 +61,7 @@ pub fn mix(weights: &[f64], predictions: &[&Matrix<f32>]) -> Result<Matrix<f32>>
         mixed.iter_mut().zip(prediction.as_slice()).for_each(|(sum, p)| *sum += *weight as f32 * p);
     }
     mixed.chunks_exact_mut(labels.max(1)).for_each(normalise);
-    Matrix::new(rows, labels, mixed)
+    Ok(Matrix::new(rows, labels, mixed)?)
 }
 
 /// One model of a blend.

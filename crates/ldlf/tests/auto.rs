@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use ldlf::generate::{MixtureParameters, mixture};
 use ldlf::learner::Observer;
-use ldlf::model_file::Parts;
+use ldlf::stored::Parts;
 use ldlf::{
     Dataset, Error, FitContext, FitEvent, InProgress, Settings, StopReason, Threads, TrainedModel, registry,
 };

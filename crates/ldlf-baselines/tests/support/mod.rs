@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test program uses its own part")]
 
 use ldlf_baselines::entries;
-use ldlf_core::model_file::Parts;
+use ldlf_core::stored::Parts;
 use ldlf_core::{
     Csr, Dataset, Error, Features, FitContext, LearnerEntry, Matrix, Result, Seed, Settings, Threads,
     TrainedModel,
@@ -58,7 +58,7 @@ pub fn smooth_rows(rows: usize, seed: u64) -> Dataset {
         for (label, d) in d.iter_mut().enumerate() {
             *d = f64::from((x[label] * 2.0 + x[label + 1]).sin() * 2.0 + x[4] * label as f32);
         }
-        ldlf_core::numeric::softmax_in_place(&mut d);
+        ldlf_math::numeric::softmax_in_place(&mut d);
         targets.row_mut(row).iter_mut().zip(d).for_each(|(t, d)| *t = d as f32);
     }
     Dataset::new("smooth", Features::Dense(features), targets).unwrap()
@@ -94,7 +94,7 @@ pub fn largest_difference(a: &Matrix<f32>, b: &Matrix<f32>) -> f32 {
 
 /// The mean K-L divergence of predictions from the targets.
 pub fn mean_kl(targets: &Matrix<f32>, predictions: &Matrix<f32>) -> f64 {
-    use ldlf_core::numeric::xlogy;
+    use ldlf_math::numeric::xlogy;
     let pairs = targets.as_slice().iter().zip(predictions.as_slice());
     let sum: f64 = pairs.map(|(&d, &p)| xlogy(d.into(), d.into()) - xlogy(d.into(), p.into())).sum();
     sum / targets.rows() as f64

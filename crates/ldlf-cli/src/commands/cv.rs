@@ -5,11 +5,13 @@ mod markdown;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ldlf::evaluate::{Contender, CrossValidation, Plan, Protocol, cross_validate};
+use ldlf::evaluate::{Contender, CrossValidation, FoldStore, Plan, Protocol, cross_validate};
 use ldlf::folds::{self, Fold};
 use ldlf::journal::Journal;
 use ldlf::measures::{self, ORDERED};
-use ldlf::{Dataset, Error, FitContext, Fitted, Learner, Result, Settings, Threads, registry, results};
+use ldlf::{
+    Dataset, Error, FitContext, Fitted, Learner, Result, Settings, Threads, fold_file, registry, results,
+};
 
 use super::Ending;
 use crate::args::{Cv, ProtocolName};
@@ -53,7 +55,7 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
         protocol: cut.protocol(),
         seed: args.compute.seed,
         threads: args.compute.threads,
-        journal: journal.as_ref(),
+        journal: journal.as_ref().map(|journal| journal as &dyn FoldStore),
     };
     let evaluation = watched(&plan, args.journal.as_deref(), printer)?;
     if let Some(folder) = &args.results {
@@ -158,7 +160,7 @@ impl<'a> Cut<'a> {
         match self {
             Cut::Seeded(count, repeats) => folds::repeated(data, *count, *repeats, seed),
             Cut::Share(share, repeats) => folds::random_splits(data, *share, *repeats, seed),
-            Cut::File(path) => folds::from_file(path, data),
+            Cut::File(path) => fold_file::read(path, data),
             Cut::Split => folds::by_split(data),
             Cut::Released => folds::released(data.rows(), seed),
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ldlf::evaluate::{Contender, Plan, Protocol};
-use ldlf::model_file::Overwrite;
+use ldlf::output::Overwrite;
 use ldlf::read::ReadOptions;
 use ldlf::{
     Dataset, Error, FitContext, Learner, Result, Settings, Threads, TrainedModel, folds, generate, registry,
@@ -98,7 +98,7 @@ fn train(
     if crate::progress::interrupted() {
         return Err(Error::Interrupted);
     }
-    model.save(path, Overwrite::Yes)?;
+    ldlf::model_file::save(&model, path, Overwrite::Yes)?;
     Ok(model)
 }
 

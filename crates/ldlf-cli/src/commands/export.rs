@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use ldlf::Result;
-use ldlf::model_file::write_atomically;
+use ldlf::output::write_atomically;
 
 use super::Ending;
 use crate::args::Export;

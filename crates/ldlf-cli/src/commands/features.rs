@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ldlf::deep::model::FeatureNetwork;
-use ldlf::model_file::{Parts, write_atomically};
+use ldlf::output::write_atomically;
 use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 
 use super::Ending;
@@ -72,7 +72,7 @@ fn open(args: &Features, printer: &Printer) -> Result<(FeatureNetwork, String)> 
     let Some(weights) = &args.weights else {
         check_input(&args.network)?;
         let network = FeatureNetwork::of_model(&args.network)?;
-        let schema: Schema = Parts::read(&args.network)?.detail("schema")?;
+        let schema: Schema = ldlf::model_file::read_parts(&args.network)?.detail("schema")?;
         return Ok((network, column.or(schema.image_column).unwrap_or_else(|| COLUMN.into())));
     };
     check_input(weights)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use ldlf::model_file::{Overwrite, write_atomically};
+use ldlf::output::{Overwrite, write_atomically};
 use ldlf::{Dataset, Error, Result, Settings, generate};
 
 use super::Ending;

@@ -1,6 +1,6 @@
 //! `ldlf inspect`: what a model file holds.
 
-use ldlf::model_file::{Array, Parts};
+use ldlf::stored::Array;
 use ldlf::{Error, Result, TrainedModel, registry};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::printer::{Printer, Table, counted, number, word};
 /// Shows the document, the model's own facts, the arrays and the size.
 pub fn run(args: &Inspect, printer: &Printer) -> Result<Ending> {
     check_input(&args.model)?;
-    let parts = Parts::read(&args.model)?;
+    let parts = ldlf::model_file::read_parts(&args.model)?;
     let document = parts.details.clone();
     let bytes = args.model.metadata().map_err(|e| Error::io(&args.model, e))?.len();
     let arrays: Vec<(String, &'static str, Vec<usize>)> =

@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ldlf::model_file::{Overwrite, write_atomically};
+use ldlf::output::{Overwrite, write_atomically};
 use ldlf::read::stream;
 use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ldlf::model_file::{Overwrite, write_atomically};
+use ldlf::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, Threads};
 use ldlf_report::load::{self, Evaluation};
 use ldlf_report::page::{self, ModelPart};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ldlf::evaluate::{Contender, CrossValidation, LearnerResult, Plan, Protocol};
+use ldlf::evaluate::{Contender, CrossValidation, FoldStore, LearnerResult, Plan, Protocol};
 use ldlf::journal::Journal;
-use ldlf::model_file::{Overwrite, write_atomically};
+use ldlf::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, Settings, Threads, Value};
 use serde_json::json;
 
@@ -58,7 +58,7 @@ pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
         protocol: Protocol::Clean,
         seed: args.compute.seed,
         threads: args.compute.threads,
-        journal: journal.as_ref(),
+        journal: journal.as_ref().map(|journal| journal as &dyn FoldStore),
     };
     let evaluation = watched(&plan, args.journal.as_deref(), printer)?;
     let names: Vec<&str> = args.over.iter().map(|axis| axis.name.as_str()).collect();

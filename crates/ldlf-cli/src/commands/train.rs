@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ldlf::learner::Summary;
-use ldlf::model_file::{Array, Parts};
+use ldlf::stored::{Array, Parts};
 use ldlf::{Dataset, Error, FitContext, Result, StopReason, Threads, TrainedModel, folds};
 use serde_json::json;
 
@@ -77,7 +77,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let model = fitted?;
     let parts = model.to_parts();
     refuse_what_cannot_be_loaded(&model.learner, &parts)?;
-    parts.write(&args.out, overwrite)?;
+    ldlf::model_file::write_parts(&parts, &args.out, overwrite)?;
 
     if let Some(failure) = failure {
         printer.message(format_args!("the model so far is in {}", args.out.display()));

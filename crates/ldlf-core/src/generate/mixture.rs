@@ -2,9 +2,9 @@
 
 use rand::RngExt;
 
-use crate::numeric::{normalise, softmax_in_place};
-use crate::random::Generator;
 use crate::{Csr, Dataset, Features, Matrix, Result, Seed};
+use ldlf_math::numeric::{normalise, softmax_in_place};
+use ldlf_math::random::Generator;
 
 crate::parameters! {
     /// What `mixture` can be told.

@@ -1,7 +1,7 @@
 //! K-L.
 
 use super::{Direction, Measure, pairs};
-use crate::numeric::SMALLEST_PROBABILITY;
+use ldlf_math::numeric::SMALLEST_PROBABILITY;
 
 /// The Kullback-Leibler divergence `sum_c d_c ln(d_c / p_c)`, with `p` floored at 1e-12 and `0 ln 0 = 0`; lower is
 /// better, from 0 at equality up to `12 ln 10` and no further.

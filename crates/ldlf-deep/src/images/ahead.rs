@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use ldlf_core::{Error, Images, Result, Seed, memory};
+use ldlf_core::{Error, Images, Result, Seed};
+use ldlf_math::memory;
 
 use super::{Augmentation, Preparation, prepare};
 

@@ -5,7 +5,9 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use ldlf_core::{Error, Result, input, memory};
+use ldlf_core::{Error, Result};
+use ldlf_io::input;
+use ldlf_math::memory;
 use zip::ZipArchive;
 use zip::result::ZipError;
 

@@ -1,8 +1,8 @@
 //! Pictures seen a little differently in every epoch.
 
 use ldlf_core::images::Picture;
-use ldlf_core::random::Generator;
 use ldlf_core::{Error, Result, Seed};
+use ldlf_math::random::Generator;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 

@@ -9,7 +9,7 @@ use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
 use ldlf_core::images::Picture;
-use ldlf_core::memory;
+use ldlf_math::memory;
 
 /// More pixels than any camera gives: a small file that claims more was made to fill the memory.
 const MOST_PIXELS: u64 = 250_000_000;

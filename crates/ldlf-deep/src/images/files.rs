@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ldlf_core::images::{Images, Picture, Pictures};
-use ldlf_core::{Error, Result, Threads, input};
+use ldlf_core::{Error, Result, Threads};
+use ldlf_io::input;
 
 use super::archive::Archive;
 use super::decode::decode;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ldlf_core::images::{Images, Pictures};
-use ldlf_core::read::Loaded;
 use ldlf_core::{Dataset, Error, Result, Threads};
+use ldlf_io::read::Loaded;
 
 use super::{ImageFiles, unreadable};
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ldlf_core::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Into, View, ViewMut, product};
 use rayon::prelude::*;
 
 use super::geometry::Geometry;

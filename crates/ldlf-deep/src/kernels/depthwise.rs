@@ -3,7 +3,7 @@
 //! Where the kernel moves by one pixel, a channel is first copied into a frame of zeros, so that eight neighbours at a time are summed over
 //! the whole kernel without a look at the edges; the gradient of the input is the same with the kernel turned round.
 
-use ldlf_core::vectorise;
+use ldlf_math::vectorise;
 use rayon::prelude::*;
 
 use super::geometry::Geometry;

@@ -1,6 +1,6 @@
 //! Batch normalisation and the rectifier after it, forward and backward in two passes each.
 
-use ldlf_core::vectorise;
+use ldlf_math::vectorise;
 use rayon::prelude::*;
 
 /// `[rows, channels, pixels]` and what is done to it.

@@ -1,6 +1,6 @@
 //! The largest value under a window, channel by channel.
 
-use ldlf_core::vectorise;
+use ldlf_math::vectorise;
 use rayon::prelude::*;
 
 use super::depthwise::each_tap;

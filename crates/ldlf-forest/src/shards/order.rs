@@ -2,7 +2,7 @@
 //! rows every shard has.
 
 use ldlf_core::Seed;
-use ldlf_core::random::permutation;
+use ldlf_math::random::permutation;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 

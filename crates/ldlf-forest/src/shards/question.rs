@@ -2,7 +2,7 @@
 //!
 //! The bytes are a safetensors file: weights, leaves and the encoder are arrays, and the small rest is its JSON document.
 
-use ldlf_core::model_file::{Array, Parts};
+use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Error, Result, Settings};
 use serde::{Deserialize, Serialize};
 

@@ -66,7 +66,7 @@ impl Shard {
         let mut sums = vec![0.0; columns.len() * rows];
         let places = batches.share(rows, self.number);
         let seed = seed.named("sample").numbered(self.number as u64);
-        let order = ldlf_core::random::permutation(self.training.len(), &mut seed.generator());
+        let order = ldlf_math::random::permutation(self.training.len(), &mut seed.generator());
         let own: Vec<usize> = order.iter().take(places.len()).map(|&place| self.training[place]).collect();
         let values = column_values(&self.data.features, &own, columns);
         for (sums, values) in sums.chunks_exact_mut(rows.max(1)).zip(values) {

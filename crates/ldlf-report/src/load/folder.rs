@@ -1,9 +1,9 @@
-//! The folder of `ldlf cv --results`: see `ldlf_core::results` for what stands in it.
+//! The folder of `ldlf cv --results`: see `ldlf_io::results` for what stands in it.
 
 use std::path::{Path, PathBuf};
 
-use ldlf_core::results::CurvePoint;
 use ldlf_core::{Error, Result};
+use ldlf_io::results::CurvePoint;
 
 use super::{Evaluation, Run, from_json};
 
@@ -146,7 +146,7 @@ impl Table {
             return Ok(None);
         }
         let bad = |e: csv::Error| Error::data(format!("{}: {e}", path.display()));
-        let mut reader = csv::Reader::from_reader(ldlf_core::input::open_file(&path)?);
+        let mut reader = csv::Reader::from_reader(ldlf_io::input::open_file(&path)?);
         let heads = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
         let mut records = Vec::new();
         for record in reader.records() {

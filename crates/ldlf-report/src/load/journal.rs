@@ -2,24 +2,25 @@
 
 use std::path::Path;
 
-use ldlf_core::journal::{FoldRecord, JournalKey};
+use ldlf_core::evaluate::FoldKey;
 use ldlf_core::measures::Scores;
-use ldlf_core::results::curve;
 use ldlf_core::{Error, Result};
+use ldlf_io::journal::FoldRecord;
+use ldlf_io::results::curve;
 
 use super::{Evaluation, Numbers, Run};
 
 /// Reads a journal; folds that are still missing are simply not there.
 pub(super) fn read(path: &Path) -> Result<Vec<Evaluation>> {
-    let folds = ldlf_core::journal::read(path).map_err(|error| match error {
+    let folds = ldlf_io::journal::read(path).map_err(|error| match error {
         Error::Data(text) => Error::data(format!(
             "{text} (results are a folder of `cv --results`, a .json file, a .csv table of `sweep`, or a journal)"
         )),
         other => other,
     })?;
-    let mut evaluations: Vec<(JournalKey, Vec<Entry>)> = Vec::new();
+    let mut evaluations: Vec<(FoldKey, Vec<Entry>)> = Vec::new();
     for (key, record) in folds {
-        let together = |other: &JournalKey| {
+        let together = |other: &FoldKey| {
             (&other.version, &other.dataset, other.protocol, other.seed)
                 == (&key.version, &key.dataset, key.protocol, key.seed)
         };
@@ -43,11 +44,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<Evaluation>> {
 
 /// The folds of one learner with one set of parameters.
 struct Entry {
-    key: JournalKey,
+    key: FoldKey,
     folds: Vec<(usize, FoldRecord)>,
 }
 
-fn evaluation(key: JournalKey, entries: Vec<Entry>) -> Evaluation {
+fn evaluation(key: FoldKey, entries: Vec<Entry>) -> Evaluation {
     let evaluation = Evaluation {
         dataset: key.dataset,
         rows: None,

@@ -8,8 +8,8 @@ mod sweep_table;
 
 use std::path::Path;
 
-use ldlf_core::results::CurvePoint;
 use ldlf_core::{Error, Result, Settings};
+use ldlf_io::results::CurvePoint;
 use serde::Deserialize;
 
 use folder::Folder;
@@ -120,7 +120,7 @@ pub fn read(path: &Path) -> Result<Vec<Evaluation>> {
 
 /// Reads the object of `ldlf cv --json` or `ldlf sweep --json`, or the several of `ldlf reproduce --json`.
 fn from_json(path: &Path) -> Result<Vec<Evaluation>> {
-    let text = ldlf_core::input::read_file(path)?;
+    let text = ldlf_io::input::read_file(path)?;
     if let Ok(experiment) = serde_json::from_slice::<experiment::Experiment>(&text) {
         return Ok(experiment.evaluations());
     }
@@ -137,7 +137,7 @@ fn from_json(path: &Path) -> Result<Vec<Evaluation>> {
 impl Evaluation {
     /// Gives every run its name.
     fn named(mut self) -> Self {
-        let names = ldlf_core::results::file_names(self.runs.iter().map(|run| run.learner.as_str()));
+        let names = ldlf_io::results::file_names(self.runs.iter().map(|run| run.learner.as_str()));
         self.runs.iter_mut().zip(names).for_each(|(run, name)| run.name = name);
         self
     }

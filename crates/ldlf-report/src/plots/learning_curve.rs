@@ -1,6 +1,6 @@
 //! How fits went: the training loss above, the K-L on rows that were not learnt from below, leaf updates marked.
 
-use ldlf_core::results::CurvePoint;
+use ldlf_io::results::CurvePoint;
 
 use super::axes::{Frame, Scale};
 use super::{legend, spoken};

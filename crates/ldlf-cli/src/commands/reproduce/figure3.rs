@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ldlf::measures::ORDERED;
-use ldlf::model_file::Overwrite;
+use ldlf::output::Overwrite;
 use ldlf::{Result, Settings, registry};
 use ldlf_report::plots::{self, PublishedPoint, Series, Sweep};
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use ldlf::evaluate::{Contender, CrossValidation, Plan, cross_validate, finished};
 use ldlf::journal::Journal;
-use ldlf::model_file::{Overwrite, write_atomically};
+use ldlf::output::{Overwrite, write_atomically};
 use ldlf::read::ReadOptions;
 use ldlf::{Dataset, Error, Result, results};
 use serde::Serialize;

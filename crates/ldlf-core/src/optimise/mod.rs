@@ -1,8 +1,0 @@
-//! Optimisers that learners share.
-
-pub mod lbfgs;
-pub mod rprop;
-pub mod step;
-
-pub use lbfgs::{Iterate, Lbfgs, Minimum};
-pub use rprop::Rprop;

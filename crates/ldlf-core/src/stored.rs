@@ -1,0 +1,327 @@
+//! The model file: one safetensors file that holds arrays and, in its metadata, one JSON document.
+//!
+//! The document names the format version, the learner, its parameters, the schema and a training summary; nothing in
+//! it depends on the time, the machine or the number of threads, so that equal trainings give equal bytes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+
+use crate::learner::{Summary, TrainedModel};
+use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value};
+
+/// The format this version writes. Every released version stays readable.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The metadata key of the JSON document.
+const DOCUMENT: &str = "ldlf";
+
+/// Numbers with a shape.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Array {
+    /// Single precision.
+    F32(Vec<usize>, Vec<f32>),
+    /// Double precision.
+    F64(Vec<usize>, Vec<f64>),
+    /// Whole numbers.
+    U32(Vec<usize>, Vec<u32>),
+}
+
+/// What a model (or a checkpoint) consists of: named arrays and a JSON object of details.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    arrays: BTreeMap<String, Array>,
+    /// Everything that is not an array.
+    pub details: serde_json::Map<String, Value>,
+}
+
+impl Parts {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Parts::default()
+    }
+
+    /// Adds an array; its shape must fit its values.
+    pub fn put(&mut self, name: &str, array: Array) {
+        let (shape, len) = match &array {
+            Array::F32(shape, data) => (shape, data.len()),
+            Array::F64(shape, data) => (shape, data.len()),
+            Array::U32(shape, data) => (shape, data.len()),
+        };
+        assert_eq!(shape.iter().product::<usize>(), len, "array {name} does not fit its shape");
+        self.arrays.insert(name.to_string(), array);
+    }
+
+    /// Adds a dense matrix.
+    pub fn put_matrix(&mut self, name: &str, matrix: &Matrix<f32>) {
+        self.put(name, Array::F32(vec![matrix.rows(), matrix.cols()], matrix.as_slice().to_vec()));
+    }
+
+    /// Adds a detail.
+    pub fn put_detail(&mut self, name: &str, value: impl Serialize) {
+        let value = serde_json::to_value(value).expect("details are plain data");
+        self.details.insert(name.to_string(), value);
+    }
+
+    /// Whether there is an array of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    /// Every array with its name, in the order of the names.
+    pub fn arrays(&self) -> impl Iterator<Item = (&str, &Array)> {
+        self.arrays.iter().map(|(name, array)| (name.as_str(), array))
+    }
+
+    /// A detail of the given type.
+    pub fn detail<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Result<T> {
+        let value = self.details.get(name).cloned().unwrap_or(Value::Null);
+        serde_json::from_value(value)
+            .map_err(|e| Error::model_file(format!("the model file's {name:?} cannot be used: {e}")))
+    }
+
+    /// The finite single-precision values of an array of the given shape.
+    pub fn f32s(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
+        match self.arrays.get(name) {
+            Some(Array::F32(found, data)) if found == shape => {
+                if data.iter().all(|v| v.is_finite()) {
+                    Ok(data.clone())
+                } else {
+                    Err(Error::model_file(format!(
+                        "the model file's array {name:?} holds a number that is not finite"
+                    )))
+                }
+            }
+            other => Err(self.wrong(name, "single-precision", shape, other)),
+        }
+    }
+
+    /// The finite double-precision values of an array of the given shape.
+    pub fn f64s(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
+        match self.arrays.get(name) {
+            Some(Array::F64(found, data)) if found == shape => {
+                if data.iter().all(|v| v.is_finite()) {
+                    Ok(data.clone())
+                } else {
+                    Err(Error::model_file(format!(
+                        "the model file's array {name:?} holds a number that is not finite"
+                    )))
+                }
+            }
+            other => Err(self.wrong(name, "double-precision", shape, other)),
+        }
+    }
+
+    /// The whole numbers of an array of the given shape.
+    pub fn u32s(&self, name: &str, shape: &[usize]) -> Result<Vec<u32>> {
+        match self.arrays.get(name) {
+            Some(Array::U32(found, data)) if found == shape => Ok(data.clone()),
+            other => Err(self.wrong(name, "whole-number", shape, other)),
+        }
+    }
+
+    /// The shape of an array.
+    pub fn shape(&self, name: &str) -> Result<&[usize]> {
+        match self.arrays.get(name) {
+            Some(Array::F32(shape, _) | Array::F64(shape, _) | Array::U32(shape, _)) => Ok(shape),
+            None => Err(self.wrong(name, "any", &[], None)),
+        }
+    }
+
+    fn wrong(&self, name: &str, kind: &str, shape: &[usize], found: Option<&Array>) -> Error {
+        let found = match found {
+            None => {
+                return Error::model_file(format!("the model file has no array {name:?}; it may be damaged"));
+            }
+            Some(Array::F32(shape, _)) => format!("single-precision {shape:?}"),
+            Some(Array::F64(shape, _)) => format!("double-precision {shape:?}"),
+            Some(Array::U32(shape, _)) => format!("whole-number {shape:?}"),
+        };
+        Error::model_file(format!(
+            "the model file's array {name:?} should be {kind} {shape:?}, found {found}"
+        ))
+    }
+
+    /// The bytes of a safetensors file; equal parts give equal bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let raw: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = self
+            .arrays
+            .iter()
+            .map(|(name, array)| match array {
+                Array::F32(s, d) => {
+                    (name.clone(), Dtype::F32, s.clone(), d.iter().flat_map(|v| v.to_le_bytes()).collect())
+                }
+                Array::F64(s, d) => {
+                    (name.clone(), Dtype::F64, s.clone(), d.iter().flat_map(|v| v.to_le_bytes()).collect())
+                }
+                Array::U32(s, d) => {
+                    (name.clone(), Dtype::U32, s.clone(), d.iter().flat_map(|v| v.to_le_bytes()).collect())
+                }
+            })
+            .collect();
+        let views: Vec<(&str, TensorView<'_>)> = raw
+            .iter()
+            .map(|(name, dtype, shape, bytes)| {
+                let view = TensorView::new(*dtype, shape.clone(), bytes)
+                    .map_err(|e| Error::model_file(format!("cannot store array {name:?}: {e}")))?;
+                Ok((name.as_str(), view))
+            })
+            .collect::<Result<_>>()?;
+        let document = serde_json::to_string(&self.details).expect("details are plain data");
+        let metadata = HashMap::from([(DOCUMENT.to_string(), document)]);
+        safetensors::serialize(views, Some(metadata))
+            .map_err(|e| Error::model_file(format!("cannot build the model file: {e}")))
+    }
+
+    /// Reads the bytes of a safetensors file written by [`Parts::to_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let damaged =
+            |why: String| Error::model_file(format!("not an ldlf model file, or a damaged one: {why}"));
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(e.to_string()))?;
+        let document = header
+            .metadata()
+            .as_ref()
+            .and_then(|metadata| metadata.get(DOCUMENT))
+            .ok_or_else(|| damaged("its metadata has no entry \"ldlf\"".into()))?;
+        let details =
+            serde_json::from_str(document).map_err(|e| damaged(format!("its JSON document: {e}")))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(e.to_string()))?;
+        let mut arrays = BTreeMap::new();
+        for (name, view) in tensors.tensors() {
+            let shape = view.shape().to_vec();
+            let data = view.data();
+            let array = match view.dtype() {
+                Dtype::F32 => Array::F32(shape, decode(data, f32::from_le_bytes)),
+                Dtype::F64 => Array::F64(shape, decode(data, f64::from_le_bytes)),
+                Dtype::U32 => Array::U32(shape, decode(data, u32::from_le_bytes)),
+                other => return Err(damaged(format!("array {name:?} has the type {other:?}"))),
+            };
+            arrays.insert(name, array);
+        }
+        Ok(Parts { arrays, details })
+    }
+}
+
+fn decode<const N: usize, T>(bytes: &[u8], one: impl Fn([u8; N]) -> T) -> Vec<T> {
+    bytes.chunks_exact(N).map(|chunk| one(chunk.try_into().expect("chunks_exact gives N bytes"))).collect()
+}
+
+/// The part of the document that every model has.
+#[derive(Serialize, Deserialize)]
+struct Document {
+    format_version: u32,
+    learner: String,
+    parameters: Settings,
+    features: usize,
+    schema: Schema,
+    summary: Summary,
+    model: serde_json::Map<String, Value>,
+}
+
+impl TrainedModel {
+    /// The model as arrays and a document, ready to be written.
+    pub fn to_parts(&self) -> Parts {
+        let mut parts = Parts::new();
+        self.model.store(&mut parts);
+        let document = Document {
+            format_version: FORMAT_VERSION,
+            learner: self.learner.clone(),
+            parameters: self.parameters.clone(),
+            features: self.features,
+            schema: self.schema.clone(),
+            summary: self.summary.clone(),
+            model: std::mem::take(&mut parts.details),
+        };
+        match serde_json::to_value(document).expect("a document is plain data") {
+            Value::Object(details) => parts.details = details,
+            _ => unreachable!("a struct serialises to an object"),
+        }
+        parts
+    }
+
+    /// Rebuilds a model; `learners` are the kinds that this program knows.
+    pub fn from_parts(mut parts: Parts, learners: &[LearnerEntry]) -> Result<Self> {
+        if parts.details.contains_key("checkpoint") {
+            return Err(Error::model_file(
+                "this is a checkpoint, not a model; go on from it with `ldlf train --resume`",
+            ));
+        }
+        // The version is read on its own first: a future document may have another shape.
+        let version: u32 = parts.detail("format_version")?;
+        if version == 0 || version > FORMAT_VERSION {
+            return Err(Error::model_file(format!(
+                "the model file has format {version}, this version reads up to {FORMAT_VERSION}; a newer ldlf is needed"
+            )));
+        }
+        let document: Document = serde_json::from_value(Value::Object(std::mem::take(&mut parts.details)))
+            .map_err(|e| Error::model_file(format!("the model file's document cannot be used: {e}")))?;
+        let entry = learners.iter().find(|entry| entry.name == document.learner).ok_or_else(|| {
+            Error::model_file(format!(
+                "the model file is of the learner {:?}, which this program lacks",
+                document.learner
+            ))
+        })?;
+        let Document { learner, parameters, features, schema, summary, model, .. } = document;
+        if schema.label_names.is_empty()
+            || schema.feature_names.as_ref().is_some_and(|names| names.len() != features)
+            || schema.label_values.as_ref().is_some_and(|values| values.len() != schema.label_names.len())
+        {
+            return Err(Error::model_file(
+                "the model file's names do not fit its numbers of features and labels",
+            ));
+        }
+        parts.details = model;
+        let shape = ModelShape { features, labels: schema.label_names.len() };
+        let model = (entry.load)(&parts, &shape)?;
+        Ok(TrainedModel { learner, parameters, features, schema, summary, model })
+    }
+}
+
+/// The numbers that a stored model must fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelShape {
+    /// Features a row.
+    pub features: usize,
+    /// Labels.
+    pub labels: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Parts {
+        let mut parts = Parts::new();
+        parts.put("weights", Array::F32(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]));
+        parts.put("units", Array::U32(vec![3], vec![7, 8, 9]));
+        parts.put("exact", Array::F64(vec![1], vec![0.1]));
+        parts.put_detail("name", "sample");
+        parts
+    }
+
+    #[test]
+    fn parts_survive_the_way_to_bytes_and_back_and_equal_parts_give_equal_bytes() {
+        let bytes = sample().to_bytes().unwrap();
+        assert_eq!(Parts::from_bytes(&bytes).unwrap(), sample());
+        assert_eq!(bytes, sample().to_bytes().unwrap());
+    }
+
+    #[test]
+    fn a_file_cut_at_any_byte_is_an_error() {
+        let bytes = sample().to_bytes().unwrap();
+        for end in 0..bytes.len() {
+            assert!(Parts::from_bytes(&bytes[..end]).is_err(), "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn wrong_shapes_types_and_numbers_are_named() {
+        let mut parts = sample();
+        assert!(parts.f32s("weights", &[4]).unwrap_err().to_string().contains("\"weights\""));
+        assert!(parts.f32s("units", &[3]).is_err());
+        assert!(parts.u32s("absent", &[3]).unwrap_err().to_string().contains("no array \"absent\""));
+        parts.put("weights", Array::F32(vec![1], vec![f32::NAN]));
+        assert!(parts.f32s("weights", &[1]).unwrap_err().to_string().contains("not finite"));
+    }
+}

@@ -1,0 +1,258 @@
+//! From the parts of a file to a checked [`Dataset`].
+
+use std::collections::HashMap;
+
+use super::roles::shown;
+use super::{Loaded, ReadOptions, votes};
+use ldlf_core::dataset::SingleLabel;
+use ldlf_core::folds::is_tested;
+use ldlf_core::targets::{check_label_values, from_single_label, implied_label_values};
+use ldlf_core::{Dataset, Error, Features, Matrix, Result};
+
+/// What a file held, before the pieces are checked against each other.
+pub(super) struct Parts {
+    /// What messages call the file.
+    pub file: String,
+    /// The name of the dataset.
+    pub stem: String,
+    pub features: Features,
+    pub feature_names: Option<Vec<String>>,
+    /// Label distributions, with the notice of having normalised some.
+    pub targets: Option<(Matrix<f32>, Option<String>)>,
+    pub label_names: Option<Vec<String>>,
+    /// One ordered label a row; finite.
+    pub singles: Option<Vec<f64>>,
+    /// The labels' values as the file gives them; used when their number fits.
+    pub label_values: Option<Vec<f64>>,
+    pub weights: Option<Vec<f64>>,
+    pub split: Option<Vec<String>>,
+    pub groups: Option<Vec<u32>>,
+    /// What the column of pictures says.
+    pub image_names: Option<Vec<String>>,
+}
+
+impl Parts {
+    pub fn new(file: String, stem: String, features: Features) -> Self {
+        Parts {
+            file,
+            stem,
+            features,
+            feature_names: None,
+            targets: None,
+            label_names: None,
+            singles: None,
+            label_values: None,
+            weights: None,
+            split: None,
+            groups: None,
+            image_names: None,
+        }
+    }
+
+    /// Takes the names of labels and features from the options, for formats that have none themselves.
+    pub fn name_columns(&mut self, options: &ReadOptions) -> Result<()> {
+        let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
+        if let (Some(labels), false) = (labels, options.labels.is_empty()) {
+            self.label_names = Some(all_named(&self.file, "--labels", &options.labels, labels)?);
+        }
+        if !options.features.is_empty() {
+            let names = all_named(&self.file, "--features", &options.features, self.features.cols())?;
+            self.feature_names = Some(names);
+        }
+        Ok(())
+    }
+
+    /// Joins the parts.
+    pub fn assemble(mut self, options: &ReadOptions) -> Result<Loaded> {
+        if let Some(votes) = &options.votes {
+            self.targets = Some(votes::read(votes, options.strict, &self.file, self.features.rows())?);
+        }
+        let Parts { file, stem, features, singles, .. } = self;
+        let rows = features.rows();
+        if rows == 0 {
+            return Err(Error::data(format!("{file}: there are no rows")));
+        }
+        let fits = |what: &str, count: usize| {
+            if count == rows {
+                Ok(())
+            } else {
+                Err(Error::data(format!("{file}: {count} {what} for {rows} rows of features")))
+            }
+        };
+        if let Some(values) = &options.label_values {
+            check_label_values(values)?;
+        }
+        if let Some(singles) = &singles {
+            fits("single labels", singles.len())?;
+        }
+
+        let from_file = self.label_values.filter(|values| {
+            let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
+            labels.is_none_or(|labels| labels == values.len()) && check_label_values(values).is_ok()
+        });
+        let mut notices = Vec::new();
+        let (targets, label_values, label_names) = match (self.targets, &singles, &options.spread) {
+            (_, Some(singles), Some(spread)) => {
+                let given = options.label_values.clone();
+                let values = match given.or(from_file) {
+                    Some(values) => values,
+                    None => implied_label_values(singles).map_err(|e| Error::data(format!("{file}: {e}")))?,
+                };
+                if let [only] = values[..] {
+                    return Err(Error::usage(format!(
+                        "{file}: {only} is the only label, which is no distribution; give all labels with --label-values"
+                    )));
+                }
+                let mut data = Vec::new();
+                for (row, &single) in singles.iter().enumerate() {
+                    let target = from_single_label(single, &values, spread).map_err(|e| match e {
+                        // What is wrong with the spread is wrong for every row.
+                        Error::Usage(text) => {
+                            Error::usage(format!("{file}: {text} (the labels are {})", named(&values)))
+                        }
+                        other => Error::data(format!("{file} row {}: {other}", row + 1)),
+                    })?;
+                    data.extend_from_slice(&target);
+                }
+                (Matrix::new(rows, values.len(), data)?, Some(values), None)
+            }
+            (Some((targets, notice)), _, _) => {
+                fits("rows of labels", targets.rows())?;
+                if targets.cols() == 1 {
+                    return Err(one_label(&file, "labels"));
+                }
+                let labels = options.votes.as_ref().map_or(file.clone(), |votes| votes.display().to_string());
+                notices.extend(notice.map(|notice| format!("{labels}: {notice}")));
+                if let Some(values) = options.label_values.as_ref().filter(|v| v.len() != targets.cols()) {
+                    return Err(Error::usage(format!(
+                        "--label-values gives {} numbers for {} labels",
+                        values.len(),
+                        targets.cols()
+                    )));
+                }
+                let values = options.label_values.clone().or(from_file);
+                if let (Some(_), None, Some(column)) = (&singles, &values, &options.label_column) {
+                    notices.push(format!(
+                        "{file}: {column} stands beside distributions whose labels have no numbers; with --label-values the errors \
+                         in its units are measured too"
+                    ));
+                }
+                (targets, values, self.label_names)
+            }
+            (None, Some(_), None) => return Err(needs_spread(&file)),
+            (None, None, _) => return Err(Error::data(format!("{file}: there are no labels"))),
+        };
+
+        let mut dataset = Dataset::new(stem, features, targets)?;
+        dataset.schema.feature_names = self.feature_names.filter(|_| options.image_column.is_none());
+        dataset.schema.image_column = options.image_column.clone();
+        if let Some(names) = label_names {
+            dataset.schema.label_names = names;
+        } else if let Some(values) = &label_values {
+            dataset.schema.label_names = values.iter().map(f64::to_string).collect();
+        }
+        dataset.schema.label_values = label_values;
+        dataset.schema.single = singles
+            .as_ref()
+            .map(|_| SingleLabel { column: options.label_column.clone(), spread: options.spread.clone() });
+        dataset.truth = singles;
+        if let Some(split) = self.split {
+            fits("values of the split", split.len())?;
+            for (row, part) in split.iter().enumerate() {
+                check_part(part).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+            }
+            dataset.split = Some(split);
+        }
+        if let Some(groups) = self.groups {
+            fits("groups", groups.len())?;
+            dataset.groups = Some(groups);
+        }
+        if let Some(weights) = self.weights {
+            fits("sample weights", weights.len())?;
+            for (row, &weight) in weights.iter().enumerate() {
+                check_weight(weight).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+            }
+            if !weights.iter().any(|&weight| weight as f32 > 0.0) {
+                return Err(Error::data(format!("{file}: every sample weight is 0")));
+            }
+            dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
+        }
+        Ok(Loaded { dataset, notices, image_names: self.image_names })
+    }
+}
+
+/// A weight that can be used, or the reason why not.
+pub(super) fn check_weight(weight: f64) -> std::result::Result<f64, String> {
+    if (weight as f32).is_finite() && weight >= 0.0 {
+        Ok(weight)
+    } else {
+        Err(format!("the sample weight {weight} is not a finite number of at least 0"))
+    }
+}
+
+/// The name of a part of a split, or the reason why it is none.
+pub(super) fn check_part(part: &str) -> std::result::Result<&str, String> {
+    match is_tested(part) {
+        Some(_) => Ok(part),
+        None => Err(format!("{part:?} is no part of a split; write train, valid or test")),
+    }
+}
+
+/// A single column of labels is everywhere 1 once normalised.
+pub(super) fn one_label(file: &str, name: &str) -> Error {
+    Error::usage(format!(
+        "{file}: one label column is no distribution; for one ordered label use --label-column {} --sigma S",
+        shown(name)
+    ))
+}
+
+/// One ordered label a row says nothing about its neighbours; the user must.
+pub(super) fn needs_spread(file: &str) -> Error {
+    Error::usage(format!(
+        "{file}: one label a row needs --sigma, the spread of the distribution around it \
+         (0 puts everything on the label itself)"
+    ))
+}
+
+fn all_named(file: &str, option: &str, names: &[String], columns: usize) -> Result<Vec<String>> {
+    if names.len() == columns && !names.iter().any(|name| name.contains('*')) {
+        return Ok(names.to_vec());
+    }
+    Err(Error::usage(format!(
+        "{file}: its columns have no names, so {option} must name all {columns} of them, got {}",
+        names.len()
+    )))
+}
+
+/// Numbers for equal texts, in order of first appearance.
+#[derive(Default)]
+pub(super) struct Groups {
+    known: HashMap<String, u32>,
+    pub numbers: Vec<u32>,
+}
+
+impl Groups {
+    pub fn push(&mut self, text: &str) {
+        let next = self.known.len() as u32;
+        let number = match self.known.get(text) {
+            Some(&number) => number,
+            None => *self.known.entry(text.to_string()).or_insert(next),
+        };
+        self.numbers.push(number);
+    }
+}
+
+/// Groups of a vector of numbers.
+pub(super) fn groups_of(values: &[f64]) -> Vec<u32> {
+    let mut groups = Groups::default();
+    values.iter().for_each(|value| groups.push(&value.to_string()));
+    groups.numbers
+}
+
+/// Labels in few words: all of them, or the first and the last.
+fn named(values: &[f64]) -> String {
+    match values {
+        [first, .., last] if values.len() > 8 => format!("{first} to {last}"),
+        _ => values.iter().map(f64::to_string).collect::<Vec<_>>().join(", "),
+    }
+}

@@ -1,0 +1,293 @@
+//! Comma- and tab-separated values with a header line.
+//!
+//! Every error names file, line and column. A byte order mark and blanks around values are tolerated; what is not
+//! a number must have a role that takes text (`--categories`, `--split-column`, `--group`) or be left out (`--ignore`).
+
+use std::io::Read;
+
+use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
+
+use super::assemble::{Groups, Parts, check_part, check_weight};
+use super::derived::{Derived, Origin, fill_gaps, is_gap};
+use super::gather::{RowGatherer, single_precision};
+use super::lines::LineStarts;
+use super::roles::{Roles, features_of_model, find};
+use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, read_error};
+use ldlf_core::targets::TargetRows;
+use ldlf_core::{Error, Features, Result, Schema};
+
+/// A table of text, open at its first row.
+struct TextTable {
+    file: String,
+    reader: Reader<LineStarts<Box<dyn Read + Send>>>,
+    header: Vec<String>,
+    record: StringRecord,
+    line: u64,
+    purpose: Purpose,
+}
+
+impl TextTable {
+    fn open(source: Source, purpose: Purpose) -> Result<Self> {
+        let (file, format) = (source.file.clone(), source.format);
+        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+        let reader = ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            // Rows of another length are refused below, in our words.
+            .flexible(true)
+            .trim(Trim::All)
+            .from_reader(LineStarts::new(source.into_reader()));
+        let mut table =
+            TextTable { file, reader, header: Vec::new(), record: StringRecord::new(), line: 0, purpose };
+        if !table.read_record()? {
+            return Err(Error::data(format!("{}: the file is empty", table.file)));
+        }
+        table.header = table.record.iter().map(str::to_string).collect();
+        table.check_separator(format)?;
+        let numbers: Vec<f64> = table.header.iter().filter_map(|name| name.parse().ok()).collect();
+        // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
+        if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
+            return Err(Error::data(format!(
+                "{} line {}: numbers where the names of the columns are expected; add a header line",
+                table.file, table.line
+            )));
+        }
+        Ok(table)
+    }
+
+    /// A header of one name with another format's separator in it is most likely of that format.
+    fn check_separator(&self, format: Format) -> Result<()> {
+        let [name] = &self.header[..] else { return Ok(()) };
+        let remedy = if name.contains(';') {
+            "semicolons separate the columns; save the file with commas"
+        } else if format == Format::Csv && name.contains('\t') {
+            "tabs separate the columns; give --format tsv"
+        } else if format == Format::Tsv && name.contains(',') {
+            "commas separate the columns; give --format csv"
+        } else {
+            return Ok(());
+        };
+        Err(Error::data(format!("{} line {}: {remedy}", self.file, self.line)))
+    }
+
+    fn read_record(&mut self) -> Result<bool> {
+        let start = self.reader.position().byte();
+        let more = self.reader.read_record(&mut self.record);
+        // The parser's own line numbers leave out blank lines and the LF after a CR.
+        self.line = self.reader.get_mut().line_from(start);
+        more.map_err(|error| {
+            let line = self.line;
+            match error.into_kind() {
+                ErrorKind::Io(error) => read_error(&self.file, error),
+                ErrorKind::Utf8 { .. } => {
+                    Error::data(format!("{} line {line}: the text is not UTF-8", self.file))
+                }
+                other => Error::data(format!("{} line {line}: {other:?}", self.file)),
+            }
+        })
+    }
+
+    /// Moves to the next row; `false` after the last.
+    fn next_row(&mut self) -> Result<bool> {
+        if !self.read_record()? {
+            return Ok(false);
+        }
+        if self.record.len() != self.header.len() {
+            return Err(Error::data(format!(
+                "{} line {}: {} values where the header has {}",
+                self.file,
+                self.line,
+                self.record.len(),
+                self.header.len()
+            )));
+        }
+        Ok(true)
+    }
+
+    fn text(&self, column: usize) -> &str {
+        self.record.get(column).unwrap_or_default()
+    }
+
+    /// The text of a column that must not be empty.
+    fn present(&self, column: usize) -> Result<&str> {
+        match self.text(column) {
+            "" => Err(self.fault(column, "the value is missing")),
+            text => Ok(text),
+        }
+    }
+
+    fn number(&self, column: usize, remedy: &str) -> Result<f64> {
+        let text = self.present(column)?;
+        text.parse().map_err(|_| self.fault(column, &format!("{text:?} is not a number{remedy}")))
+    }
+
+    fn finite(&self, column: usize) -> Result<f64> {
+        let value = self.number(column, "")?;
+        if value.is_finite() {
+            return Ok(value);
+        }
+        Err(self.fault(column, &format!("{:?} is not a finite number", self.text(column))))
+    }
+
+    /// The features of the current row; a gap that is allowed is NaN.
+    fn features_into(&self, origins: &[Origin], out: &mut Vec<f32>) -> Result<()> {
+        out.clear();
+        for origin in origins {
+            let text = self.text(origin.column());
+            out.push(match origin {
+                Origin::Number { gaps: true, .. } if is_gap(text) => f32::NAN,
+                Origin::Number { column, .. } => self.feature(*column)?,
+                Origin::Category { category, .. } => f32::from(text == category),
+                Origin::Gap { .. } => f32::from(is_gap(text)),
+            });
+        }
+        Ok(())
+    }
+
+    fn feature(&self, column: usize) -> Result<f32> {
+        let text = self.text(column);
+        let value = match (text.parse::<f64>(), self.purpose) {
+            (Ok(value), _) => value,
+            (Err(_), Purpose::Learning) if is_gap(text) => {
+                return Err(self
+                    .fault(column, "the value is missing; fill it in, or let gaps be features with --gaps"));
+            }
+            (Err(_), Purpose::Learning) => {
+                let name = &self.header[column];
+                let remedy = format!(
+                    "; correct it, name the column in --categories, or leave it out with --ignore {name:?}"
+                );
+                self.number(column, &remedy)?
+            }
+            (Err(_), Purpose::Predicting) => self.number(column, "; the model needs a number here")?,
+        };
+        single_precision(value).map_err(|reason| self.fault(column, &reason))
+    }
+
+    fn place(&self, column: usize) -> String {
+        format!("{} line {}, column {:?}", self.file, self.line, self.header[column])
+    }
+
+    fn fault(&self, column: usize, reason: &str) -> Error {
+        Error::data(format!("{}: {reason}", self.place(column)))
+    }
+}
+
+/// Reads a table with labels.
+pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
+    let stem = source.stem.clone();
+    let mut table = TextTable::open(source, Purpose::Learning)?;
+    let roles = Roles::resolve(&table.file, &table.header, options)?;
+    let mut features = RowGatherer::new(roles.features.len());
+    let mut targets = TargetRows::new(roles.labels.len(), options.strict);
+    let (mut singles, mut weights, mut split, mut images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut groups = Groups::default();
+    let (mut row, mut label_row) = (Vec::new(), Vec::new());
+    let header = table.header.clone();
+    let names = |columns: &[usize]| columns.iter().map(|&column| header[column].clone()).collect();
+    let mut derived = Derived::new(&roles.features, names(&roles.categories));
+
+    while table.next_row()? {
+        table.features_into(&roles.features, &mut row)?;
+        derived
+            .note(&mut row, roles.categories.iter().map(|&column| table.text(column)))
+            .map_err(|reason| Error::data(format!("{} {reason}", table.file)))?;
+        features.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", table.file)))?;
+        if !roles.labels.is_empty() {
+            label_row.clear();
+            for &column in &roles.labels {
+                label_row.push(table.number(column, "")?);
+            }
+            targets.push(&label_row, &|label| match label {
+                Some(label) => table.place(roles.labels[label]),
+                None => format!("{} line {}", table.file, table.line),
+            })?;
+        }
+        if let Some(column) = roles.single {
+            singles.push(table.finite(column)?);
+        }
+        if let Some(column) = roles.weights {
+            let weight = table.finite(column)?;
+            weights.push(check_weight(weight).map_err(|reason| table.fault(column, &reason))?);
+        }
+        if let Some(column) = roles.split {
+            let part = table.present(column)?;
+            split.push(check_part(part).map_err(|reason| table.fault(column, &reason))?.to_string());
+        }
+        if let Some(column) = roles.group {
+            groups.push(table.present(column)?);
+        }
+        if let Some(column) = roles.image {
+            images.push(table.present(column)?.to_string());
+        }
+    }
+    if features.rows() == 0 {
+        return Err(Error::data(format!("{}: a header but no rows", table.file)));
+    }
+
+    let (features, feature_names) = derived
+        .finish(features.finish(), roles.feature_names)
+        .map_err(|error| Error::data(format!("{}: {error}", table.file)))?;
+    let mut parts = Parts::new(table.file.clone(), stem, features);
+    parts.feature_names = Some(feature_names);
+    if !roles.labels.is_empty() {
+        parts.targets = Some(targets.finish()?);
+        parts.label_names = Some(names(&roles.labels));
+    }
+    parts.singles = roles.single.map(|_| singles);
+    parts.weights = roles.weights.map(|_| weights);
+    parts.split = roles.split.map(|_| split);
+    parts.groups = roles.group.map(|_| groups.numbers);
+    parts.image_names = roles.image.map(|_| images);
+    parts.assemble(options)
+}
+
+/// Reads one column as text.
+pub(super) fn text_column(source: Source, column: &str, role: &str) -> Result<Vec<String>> {
+    let mut table = TextTable::open(source, Purpose::Predicting)?;
+    let column = find(&table.file, &table.header, column, role)?;
+    let mut texts = Vec::new();
+    while table.next_row()? {
+        texts.push(table.present(column)?.to_string());
+    }
+    Ok(texts)
+}
+
+/// Streams the feature columns of a table.
+pub(super) fn stream(source: Source, schema: &Schema, features: usize) -> Result<Box<dyn RowStream>> {
+    let mut table = TextTable::open(source, Purpose::Predicting)?;
+    let waiting = table.next_row()?;
+    let numeric = |column| {
+        let text = table.text(column);
+        text.is_empty() || text.parse::<f64>().is_ok()
+    };
+    let origins = features_of_model(&table.file, &table.header, schema, features, numeric)?;
+    Ok(Box::new(TextStream { table, origins, waiting, sparse: None }))
+}
+
+struct TextStream {
+    table: TextTable,
+    origins: Vec<Origin>,
+    /// Whether the table stands at a row that was not given out yet.
+    waiting: bool,
+    /// The form of all blocks, once the first is known.
+    sparse: Option<bool>,
+}
+
+impl RowStream for TextStream {
+    fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
+        let mut block = RowGatherer::new(self.origins.len());
+        let mut row = Vec::new();
+        while self.waiting && block.rows() < rows.max(1) {
+            self.table.features_into(&self.origins, &mut row)?;
+            fill_gaps(&mut row);
+            block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.table.file)))?;
+            self.waiting = self.table.next_row()?;
+        }
+        Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
+    }
+
+    fn total_rows(&self) -> Option<usize> {
+        None
+    }
+}

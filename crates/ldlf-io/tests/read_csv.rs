@@ -1,0 +1,474 @@
+//! Tables of text: what is read, and the sentence for everything that cannot be.
+
+use std::path::PathBuf;
+
+use ldlf_core::targets::Spread;
+use ldlf_core::{Features, Schema};
+use ldlf_io::read::{Format, Loaded, ReadOptions, read, stream};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+/// A folder with one file in it.
+fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    (folder, path)
+}
+
+fn labels(names: &[&str]) -> ReadOptions {
+    ReadOptions { labels: names.iter().map(ToString::to_string).collect(), ..ReadOptions::default() }
+}
+
+fn load(content: impl AsRef<[u8]>, options: &ReadOptions) -> Loaded {
+    let (_folder, path) = file("votes.csv", content);
+    read(&path, options).unwrap()
+}
+
+/// The message about `votes.csv`, without the folder, and the exit code.
+fn refusal(content: impl AsRef<[u8]>, options: &ReadOptions) -> (String, u8) {
+    let (folder, path) = file("votes.csv", content);
+    let error = read(&path, options).unwrap_err();
+    let folder = format!("{}/", folder.path().display());
+    (error.to_string().replace(&folder, ""), error.exit_code())
+}
+
+fn dense(features: &Features) -> Vec<f32> {
+    let mut all = vec![0.0; features.rows() * features.cols()];
+    for row in 0..features.rows() {
+        features.copy_row_into(row, &mut all[row * features.cols()..(row + 1) * features.cols()]);
+    }
+    all
+}
+
+#[test]
+fn votes_become_distributions_with_one_notice() {
+    let loaded = load("a,r_1,b,r_2\n1,3,2,1\n4,0.5,5,0.5\n", &labels(&["r_*"]));
+    let data = loaded.dataset;
+    assert_eq!(data.name, "votes");
+    assert_eq!(data.targets.as_slice(), [0.75, 0.25, 0.5, 0.5]);
+    assert_eq!(dense(&data.features), [1.0, 2.0, 4.0, 5.0]);
+    assert_eq!(data.schema.feature_names.unwrap(), ["a", "b"]);
+    assert_eq!(data.schema.label_names, ["r_1", "r_2"]);
+    assert_eq!(loaded.notices.len(), 1);
+    assert!(loaded.notices[0].ends_with(
+        "votes.csv: 1 of 2 rows of labels did not sum to 1 (sums from 1 to 4) and were normalised"
+    ));
+}
+
+#[test]
+fn strict_refuses_to_normalise() {
+    let options = ReadOptions { strict: true, ..labels(&["r", "s"]) };
+    let expected = "votes.csv line 2: the labels sum to 3, not 1, and --strict refuses to normalise";
+    assert_eq!(refusal("a,r,s\n1,2,1\n", &options), (expected.to_string(), 3));
+}
+
+#[test]
+fn bad_cells_are_named_by_line_and_column() {
+    let options = labels(&["r", "s"]);
+    for (row, expected) in [
+        ("1,n/a,1", "votes.csv line 3, column \"r\": \"n/a\" is not a number"),
+        ("1,,1", "votes.csv line 3, column \"r\": the value is missing"),
+        ("1,nan,1", "votes.csv line 3, column \"r\": the label is missing (NaN)"),
+        ("1,inf,1", "votes.csv line 3, column \"r\": the label is infinite"),
+        (
+            "1,1,-1",
+            "votes.csv line 3, column \"s\": the label -1 is negative; labels are shares or counts of at least 0",
+        ),
+        ("1,0,0", "votes.csv line 3: every label is 0, so there is no distribution to learn; remove the row"),
+        (
+            ",1,1",
+            "votes.csv line 3, column \"a\": the value is missing; fill it in, or let gaps be features with --gaps",
+        ),
+        ("NaN,1,1", "votes.csv line 3, column \"a\": the value is missing (NaN)"),
+        ("-inf,1,1", "votes.csv line 3, column \"a\": the value is infinite"),
+        (
+            "1e300,1,1",
+            "votes.csv line 3, column \"a\": 1e300 is outside the range of single precision; rescale the column",
+        ),
+        (
+            "anna,1,1",
+            "votes.csv line 3, column \"a\": \"anna\" is not a number; correct it, name the column in --categories, or leave it out with --ignore \"a\"",
+        ),
+        ("1,1", "votes.csv line 3: 2 values where the header has 3"),
+        ("1,1,1,1", "votes.csv line 3: 4 values where the header has 3"),
+    ] {
+        let content = format!("a,r,s\n1,0.5,0.5\n{row}\n");
+        assert_eq!(refusal(content, &options), (expected.to_string(), 3), "{row}");
+    }
+}
+
+#[test]
+fn lines_are_counted_as_an_editor_counts_them() {
+    for (content, line) in [
+        ("a,r,s\r\nx,1,1\r\n", 2),
+        ("a,r,s\r\n1,1,1\r\nx,1,1\r\n", 3),
+        ("\u{feff}a,r,s\r\n1,1,1\r\nx,1,1\r\n", 3),
+        ("a,r,s\n\n1,1,1\n\n\nx,1,1\n", 6),
+        ("\r\na,r,s\r\n\r\n1,1,1\r\n\r\nx,1,1\r\n", 6),
+        ("a,r,\"s\n\ns\"\n1,1,1\nx,1,1\n", 5),
+        ("a,r,s\r1,1,1\rx,1,1\r", 3),
+        ("a,r,s\n1,1,1\n1,1\n", 3),
+        ("a,r,s\n1,1,1\nx,1,1", 3),
+    ] {
+        let (message, _) = refusal(content, &labels(&["r", "s*"]));
+        let place = format!("votes.csv line {line}");
+        assert!(
+            message.strip_prefix(&place).is_some_and(|rest| !rest.starts_with(char::is_numeric)),
+            "{message}"
+        );
+    }
+    let expected = "votes.csv line 4: the text is not UTF-8";
+    assert_eq!(
+        refusal(b"a,r,s\r\n\r\n1,1,1\r\n\xff,1,1\r\n", &labels(&["r", "s"])),
+        (expected.to_string(), 3)
+    );
+}
+
+#[test]
+fn lines_are_counted_beyond_what_is_read_at_once() {
+    let content = format!("a,r,s\r\n{}x,1,1\r\n", "1,0.5,0.5\r\n".repeat(20_000));
+    let (message, _) = refusal(content, &labels(&["r", "s"]));
+    assert!(message.starts_with("votes.csv line 20002, column \"a\": "), "{message}");
+}
+
+#[test]
+fn bad_tables_are_refused_in_one_sentence() {
+    for (content, expected) in [
+        ("", "votes.csv: the file is empty"),
+        ("a,r,s\n", "votes.csv: a header but no rows"),
+        ("a,r,s,a\n1,1,1,1\n", "votes.csv line 1: the column name \"a\" stands twice"),
+        (
+            ",a,r,s\n0,1,1,1\n",
+            "votes.csv line 1: column 1 has no name (a saved row index? write the file without it)",
+        ),
+        (
+            "0.5,1\n1,1\n",
+            "votes.csv line 1: numbers where the names of the columns are expected; add a header line",
+        ),
+        ("a,b\n1,1\n", "votes.csv: no column \"r\" (--labels); the columns are a, b"),
+        ("a,\u{1b}[2Jb\n1,1\n", "votes.csv: no column \"r\" (--labels); the columns are a, \\u{1b}[2Jb"),
+        ("a;r;s\n1;1;1\n", "votes.csv line 1: semicolons separate the columns; save the file with commas"),
+        ("a\tr\ts\n1\t1\t1\n", "votes.csv line 1: tabs separate the columns; give --format tsv"),
+        ("r,s\n1,1\n", "votes.csv: no column is left for the features"),
+    ] {
+        assert_eq!(refusal(content, &labels(&["r", "s"])), (expected.to_string(), 3), "{content:?}");
+    }
+    let expected = "votes.csv line 2: the text is not UTF-8";
+    assert_eq!(refusal(b"a,r,s\n\xff\xfe,1,1\n", &labels(&["r", "s"])), (expected.to_string(), 3));
+}
+
+#[test]
+fn a_call_without_labels_or_with_two_roles_for_a_column_is_a_usage_error() {
+    let (message, code) = refusal("a,r\n1,1\n", &ReadOptions::default());
+    assert_eq!(
+        message,
+        "votes.csv: which columns are the labels? Name them with --labels (a pattern such as \"rating_*\" will do), \
+         or one ordered label with --label-column; the columns are a, r"
+    );
+    assert_eq!(code, 2);
+    let options = ReadOptions { features: vec!["r".into()], ..labels(&["r", "s"]) };
+    let expected = "the column \"r\" is named by both --labels and --features";
+    assert_eq!(refusal("a,r,s\n1,1,1\n", &options), (expected.to_string(), 2));
+    let spread = Some(Spread::Gaussian { sigma: 1.0 });
+    let options = ReadOptions { label_column: Some("age".into()), spread, ..labels(&["r", "s"]) };
+    let expected =
+        "the targets come from --labels, or from --label-column with --sigma; leave one of them out";
+    assert_eq!(refusal("a,r,s,age\n1,1,1,1\n", &options), (expected.to_string(), 2));
+}
+
+#[test]
+fn missing_files_and_folders_are_said_to_be_so() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("movies.csv");
+    let error = read(&path, &labels(&["r"])).unwrap_err();
+    assert_eq!((error.to_string(), error.exit_code()), (format!("{}: no such file", path.display()), 3));
+    let error = read(folder.path(), &labels(&["r"])).unwrap_err();
+    assert!(error.to_string().ends_with(": is a folder where a data file is expected"), "{error}");
+    let error = read("-".as_ref(), &labels(&["r"])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "standard input needs --format (one of mat, csv, tsv, parquet, arrow, npz, svm)"
+    );
+}
+
+#[test]
+fn roles_take_text_and_ignored_columns_may_hold_anything() {
+    let options = ReadOptions {
+        ignore: vec!["id".into()],
+        split_column: Some("part".into()),
+        group: Some("who".into()),
+        sample_weights: Some("w".into()),
+        ..labels(&["r*"])
+    };
+    let content =
+        "\u{feff}id,a,part,who,w,r1,r2\nx, 1 ,train,ann,2,1,0\ny,2,test,bob,1,0,1\nz,3,train,ann,0,1,0\n";
+    let data = load(content, &options).dataset;
+    assert_eq!(dense(&data.features), [1.0, 2.0, 3.0]);
+    assert_eq!(data.split.unwrap(), ["train", "test", "train"]);
+    assert_eq!(data.groups.unwrap(), [0, 1, 0]);
+    assert_eq!(data.weights.unwrap(), [2.0, 1.0, 0.0]);
+}
+
+#[test]
+fn one_ordered_label_spreads_over_the_integers_between() {
+    let options = ReadOptions {
+        label_column: Some("age".into()),
+        spread: Some(Spread::Triangle { width: 2.0 }),
+        ..ReadOptions::default()
+    };
+    let data = load("a,age\n1,20\n2,23\n", &options).dataset;
+    assert_eq!(data.schema.label_values.unwrap(), [20.0, 21.0, 22.0, 23.0]);
+    assert_eq!(data.schema.label_names, ["20", "21", "22", "23"]);
+    assert_eq!(data.truth.unwrap(), [20.0, 23.0]);
+    let third = 1.0 / 3.0;
+    assert_eq!(data.targets.as_slice(), [2.0 * third, third, 0.0, 0.0, 0.0, 0.0, third, 2.0 * third]);
+}
+
+#[test]
+fn one_ordered_label_without_a_spread_asks_for_one() {
+    let options = ReadOptions { label_column: Some("age".into()), ..ReadOptions::default() };
+    let expected = "votes.csv: one label a row needs --sigma, the spread of the distribution around it \
+                    (0 puts everything on the label itself)";
+    assert_eq!(refusal("a,age\n1,20\n", &options), (expected.to_string(), 2));
+}
+
+#[test]
+fn a_single_label_column_is_no_distribution() {
+    let expected = "votes.csv: one label column is no distribution; for one ordered label use \
+                    --label-column age --sigma S";
+    for name in ["age", "ag*"] {
+        assert_eq!(refusal("a,age\n1,20\n2,23\n", &labels(&[name])), (expected.to_string(), 2));
+    }
+}
+
+#[test]
+fn a_single_label_that_never_changes_is_no_distribution() {
+    let options = ReadOptions {
+        label_column: Some("age".into()),
+        spread: Some(Spread::Gaussian { sigma: 1.0 }),
+        ..ReadOptions::default()
+    };
+    let expected =
+        "votes.csv: 20 is the only label, which is no distribution; give all labels with --label-values";
+    assert_eq!(refusal("a,age\n1,20\n2,20\n", &options), (expected.to_string(), 2));
+    let options = ReadOptions { label_values: Some(vec![19.0, 20.0]), ..options };
+    assert_eq!(load("a,age\n1,20\n2,20\n", &options).dataset.targets.cols(), 2);
+}
+
+#[test]
+fn bad_weights_and_parts_are_named_by_line_and_column() {
+    let options = ReadOptions {
+        sample_weights: Some("w".into()),
+        split_column: Some("part".into()),
+        ..labels(&["r", "s"])
+    };
+    for (row, expected) in [
+        (
+            "1,-2,test,1,1",
+            "votes.csv line 2, column \"w\": the sample weight -2 is not a finite number of at least 0",
+        ),
+        (
+            "1,1,tset,1,1",
+            "votes.csv line 2, column \"part\": \"tset\" is no part of a split; write train, valid or test",
+        ),
+        ("1,0,test,0.5,0.5", "votes.csv: every sample weight is 0"),
+    ] {
+        let content = format!("a,w,part,r,s\n{row}\n");
+        assert_eq!(refusal(content, &options), (expected.to_string(), 3), "{row}");
+    }
+}
+
+#[test]
+fn files_of_a_related_kind_are_refused_with_a_remedy() {
+    for (name, expected) in [
+        ("x.npy", "a single array is not read; save it with numpy.savez as features (and labels) of a .npz"),
+        ("x.csv.gz", "compressed files are not read; decompress it first"),
+        (
+            "x.dat",
+            "the extension names no known format; give --format (one of mat, csv, tsv, parquet, arrow, npz, svm)",
+        ),
+    ] {
+        let (_folder, path) = file(name, "a,b");
+        let error = read(&path, &labels(&["r"])).unwrap_err();
+        assert_eq!((error.to_string(), error.exit_code()), (format!("{}: {expected}", path.display()), 2));
+    }
+}
+
+#[test]
+fn a_label_column_beside_labels_is_the_truth() {
+    let options = ReadOptions {
+        label_column: Some("age".into()),
+        label_values: Some(vec![20.0, 30.0]),
+        ..labels(&["r*"])
+    };
+    let data = load("a,age,r1,r2\n1,22,0.5,0.5\n", &options).dataset;
+    assert_eq!(data.truth.unwrap(), [22.0]);
+    assert_eq!(data.schema.label_values.unwrap(), [20.0, 30.0]);
+    assert_eq!(data.schema.label_names, ["r1", "r2"]);
+    let options = ReadOptions { label_values: Some(vec![1.0]), ..options };
+    let expected = "--label-values gives 1 numbers for 2 labels";
+    assert_eq!(refusal("a,age,r1,r2\n1,22,0.5,0.5\n", &options), (expected.to_string(), 2));
+}
+
+#[test]
+fn widths_that_do_not_fit_the_labels_say_what_the_labels_are() {
+    let spread = Some(Spread::Gaussians { sigmas: vec![1.0, 2.0] });
+    let options = ReadOptions { label_column: Some("age".into()), spread, ..ReadOptions::default() };
+    let (text, code) = refusal("a,age\n1,20\n2,23\n", &options);
+    assert!(text.ends_with("sigma gives 2 widths for 4 labels; give one for all or one for each (the labels are 20, 21, 22, 23)"), "{text}");
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn a_truth_beside_labels_without_numbers_is_told() {
+    let options = ReadOptions { label_column: Some("age".into()), ..labels(&["r*"]) };
+    let notices = load("a,age,r1,r2\n1,22,0.5,0.5\n", &options).notices;
+    assert!(notices.len() == 1 && notices[0].contains("with --label-values the errors"), "{notices:?}");
+}
+
+#[test]
+fn tables_of_zeros_are_sparse_and_full_ones_dense_wherever_the_zeros_stand() {
+    let header = "a,b,c,d,e,f,g,h,r,s\n";
+    let (full, empty) = ("1,2,3,4,5,6,7,8,1,0\n", "0,0,0,0,0,0,0,9,1,0\n");
+    let content = format!("{header}{}{}", full.repeat(300), empty.repeat(4000));
+    let data = load(content, &labels(&["r", "s"])).dataset;
+    let Features::Sparse(csr) = &data.features else { panic!("one in six entries is not zero") };
+    assert_eq!((csr.rows(), csr.stored()), (4300, 300 * 8 + 4000));
+    assert_eq!(csr.row(299).1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    assert_eq!(csr.row(300), (&[7][..], &[9.0][..]));
+    let content = format!("{header}{}{}", empty.repeat(300), full.repeat(300));
+    let data = load(content, &labels(&["r", "s"])).dataset;
+    let Features::Dense(matrix) = &data.features else {
+        panic!("more than half of the entries are not zero")
+    };
+    assert_eq!(matrix.row(299), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 9.0]);
+    assert_eq!(matrix.row(300), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+}
+
+#[test]
+fn a_stream_picks_the_columns_of_the_model_by_name_and_in_its_order() {
+    let (_folder, path) = file("new.tsv", "id\tb\tr\ta\nx\t1\t0\t2\ny\t3\t0\t4\nz\t5\t0\t6\n");
+    let names = Some(vec!["a".to_string(), "b".to_string()]);
+    let schema = Schema { feature_names: names, label_names: vec!["r".into()], ..Schema::default() };
+    let mut rows = stream(&path, None, &schema, 2).unwrap();
+    assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), [2.0, 1.0, 4.0, 3.0]);
+    assert_eq!(dense(&rows.next_block(2).unwrap().unwrap()), [6.0, 5.0]);
+    assert!(rows.next_block(2).unwrap().is_none());
+
+    let schema = Schema { feature_names: Some(vec!["c".into()]), ..schema };
+    let error = stream(&path, None, &schema, 1).err().unwrap().to_string();
+    assert!(error.ends_with("new.tsv: no column \"c\", which the model needs; the columns are id, b, r, a"));
+}
+
+#[test]
+fn a_stream_does_not_advise_to_leave_out_what_the_model_needs() {
+    let (_folder, path) = file("new.csv", "a\nanna\n");
+    let schema = Schema { feature_names: Some(vec!["a".into()]), ..Schema::default() };
+    let error = stream(&path, None, &schema, 1).unwrap().next_block(1).unwrap_err().to_string();
+    let expected = "new.csv line 2, column \"a\": \"anna\" is not a number; the model needs a number here";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+#[test]
+fn a_stream_for_a_model_without_names_takes_the_numeric_columns_that_are_no_labels() {
+    let (_folder, path) = file("new.csv", "id,b,label_0,a\nx,1,0,2\ny,3,0,4\n");
+    let schema = Schema { label_names: vec!["label_0".into()], ..Schema::default() };
+    let mut rows = stream(&path, Some(Format::Csv), &schema, 2).unwrap();
+    assert_eq!(dense(&rows.next_block(9).unwrap().unwrap()), [1.0, 2.0, 3.0, 4.0]);
+    let error = stream(&path, None, &schema, 5).err().unwrap().to_string();
+    assert!(error.ends_with("new.csv: 2 features where the model expects 5"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_streamed_as_it_comes_and_refused_where_a_file_is_needed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let send = |content: &'static str| {
+        let path = path.clone();
+        std::thread::spawn(move || std::fs::write(path, content))
+    };
+    let writer = send("a\n1\n2\n");
+    let mut rows = stream(&path, Some(Format::Csv), &Schema::default(), 1).unwrap();
+    assert_eq!(dense(&rows.next_block(9).unwrap().unwrap()), [1.0, 2.0]);
+    assert!(rows.next_block(9).unwrap().is_none());
+    writer.join().unwrap().unwrap();
+    // Nothing may be read from this one, so the writer's result does not matter.
+    let writer = send("PK");
+    let error = stream(&path, Some(Format::Npz), &Schema::default(), 1).err().unwrap();
+    assert!(error.to_string().ends_with("pipe: npz files are not read from a pipe; save it to a file first"));
+    let _ = writer.join();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn numbers_are_read_as_they_were_written(
+        rows in prop::collection::vec(prop::collection::vec(
+            prop_oneof![3 => Just(0.0f32), 2 => -1e30f32..1e30, 1 => prop::num::f32::NORMAL], 3), 1..40),
+    ) {
+        let mut content = String::from("a,b,c,r,s\n");
+        for row in &rows {
+            content.push_str(&format!("{:?},{:e},{},1,0\n", row[0], row[1], row[2]));
+        }
+        let data = load(content, &labels(&["r", "s"])).dataset;
+        prop_assert_eq!(dense(&data.features), rows.concat());
+    }
+}
+
+/// Colours and sizes with gaps, as people keep them.
+const COLOURS: &str = "colour,size,r,s\nred,1,1,3\nblue,,1,1\n,3,0,1\nred,NA,2,2\n";
+
+fn with_categories_and_gaps() -> ReadOptions {
+    ReadOptions { categories: vec!["col*".into()], gaps: true, ..labels(&["r", "s"]) }
+}
+
+#[test]
+fn categories_and_gaps_become_features_of_their_own() {
+    let data = load(COLOURS, &with_categories_and_gaps()).dataset;
+    assert_eq!(
+        data.schema.feature_names.as_deref().unwrap(),
+        ["size", "colour=blue", "colour=red", "size is missing"]
+    );
+    assert_eq!(
+        dense(&data.features),
+        [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]].concat()
+    );
+}
+
+#[test]
+fn a_model_reads_categories_and_gaps_by_its_names_in_any_order_of_columns() {
+    let schema = load(COLOURS, &with_categories_and_gaps()).dataset.schema;
+    let (_folder, path) = file("new.csv", "size,colour\n,red\n7,green\n");
+    let block = stream(&path, None, &schema, 4).unwrap().next_block(9).unwrap().unwrap();
+    assert_eq!(dense(&block), [[0.0, 0.0, 1.0, 1.0], [7.0, 0.0, 0.0, 0.0]].concat());
+    let options = ReadOptions { features: schema.feature_names.unwrap(), ..labels(&["r", "s"]) };
+    let again = load(COLOURS, &options).dataset;
+    assert_eq!(again.features, load(COLOURS, &with_categories_and_gaps()).dataset.features);
+}
+
+#[test]
+fn a_gap_where_the_model_has_seen_none_is_refused() {
+    let schema = load("x,r,s\n1,1,3\n", &labels(&["r", "s"])).dataset.schema;
+    let (_folder, path) = file("new.csv", "x\n1\n\"\"\n");
+    let error = stream(&path, None, &schema, 1).unwrap().next_block(9).unwrap_err();
+    assert!(error.to_string().ends_with("new.csv line 3, column \"x\": the value is missing"), "{error}");
+}
+
+#[test]
+fn a_table_of_nothing_but_categories_will_do() {
+    let options = ReadOptions { categories: vec!["a".into()], ..labels(&["r", "s"]) };
+    let data = load("a,r,s\nx,1,3\ny,1,1\n", &options).dataset;
+    assert_eq!(dense(&data.features), [1.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn a_column_may_not_have_the_name_of_a_made_feature() {
+    let options = ReadOptions { categories: vec!["a".into()], ..labels(&["r", "s"]) };
+    let (message, code) = refusal("a,a=x,r,s\nx,1,1,3\n", &options);
+    assert!(message.contains("has the name of a feature made from another"), "{message}");
+    assert_eq!(code, 3);
+}

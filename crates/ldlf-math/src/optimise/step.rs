@@ -1,0 +1,212 @@
+//! One step of a first-order optimiser, on plain slices.
+
+crate::words! {
+    /// Which rule turns gradients into steps.
+    pub enum Optimiser {
+        /// Stochastic gradient descent with momentum; weight decay is added to the gradient.
+        Sgd = "sgd",
+        /// Adam; weight decay is added to the gradient.
+        Adam = "adam",
+        /// Adam with decoupled weight decay.
+        AdamW = "adamw",
+    }
+}
+
+crate::words! {
+    /// How the step length changes over the iterations.
+    pub enum Schedule {
+        /// It does not.
+        Constant = "constant",
+        /// It is multiplied by a factor every so many iterations.
+        Step = "step",
+        /// Half a cosine from the full length to zero.
+        Cosine = "cosine",
+    }
+}
+
+/// A schedule with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepLength {
+    /// The full step length.
+    pub rate: f64,
+    /// How it changes.
+    pub schedule: Schedule,
+    /// The share of all iterations over which it first rises from zero.
+    pub warm_up: f64,
+    /// For [`Schedule::Step`]: iterations between two changes.
+    pub step_every: usize,
+    /// For [`Schedule::Step`]: the factor.
+    pub step_factor: f64,
+}
+
+impl StepLength {
+    /// The length at `iteration` (from 0) of `total`.
+    pub fn at(&self, iteration: usize, total: usize) -> f64 {
+        let (now, total) = (iteration as f64, total as f64);
+        let rising = self.warm_up * total;
+        if now + 1.0 < rising {
+            return self.rate * (now + 1.0) / rising;
+        }
+        match self.schedule {
+            Schedule::Constant => self.rate,
+            Schedule::Step => self.rate * self.step_factor.powi((iteration / self.step_every.max(1)) as i32),
+            Schedule::Cosine => {
+                let progress = ((now - rising).max(0.0) / (total - rising).max(1.0)).min(1.0);
+                self.rate * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
+            }
+        }
+    }
+}
+
+/// One step, ready to be applied to any part of the weights.
+///
+/// With gradient `g`: SGD `m <- mu m + g + lambda w; w <- w - eta m`; Adam (Kingma and Ba 2015) with moments
+/// `m <- b1 m + (1 - b1) g`, `v <- b2 v + (1 - b2) g^2`, `w <- w - eta m' / (sqrt(v') + eps)`, where `m' = m / (1 - b1^t)`,
+/// `v' = v / (1 - b2^t)`; AdamW (Loshchilov and Hutter 2019) also `w <- w - eta lambda w`.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    optimiser: Optimiser,
+    rate: f32,
+    momentum: f32,
+    decay: f32,
+    first_correction: f32,
+    second_correction: f32,
+}
+
+const BETA_1: f32 = 0.9;
+const BETA_2: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+
+impl Step {
+    /// The step of `iteration` (from 0) with length `rate`.
+    pub fn new(optimiser: Optimiser, iteration: usize, rate: f64, momentum: f64, decay: f64) -> Self {
+        let t = i32::try_from(iteration + 1).unwrap_or(i32::MAX);
+        Step {
+            optimiser,
+            rate: rate as f32,
+            momentum: momentum as f32,
+            decay: decay as f32,
+            first_correction: 1.0 / (1.0 - BETA_1.powi(t)),
+            second_correction: 1.0 / (1.0 - BETA_2.powi(t)),
+        }
+    }
+
+    /// The same step without weight decay, for biases.
+    pub fn without_decay(self) -> Self {
+        Step { decay: 0.0, ..self }
+    }
+
+    /// Whether the rule keeps second moments.
+    pub fn needs_second_moments(optimiser: Optimiser) -> bool {
+        optimiser != Optimiser::Sgd
+    }
+
+    /// Moves `weights` by the gradient. `second` may be empty for SGD.
+    #[inline(always)]
+    pub fn apply(&self, weights: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
+        match self.optimiser {
+            Optimiser::Sgd => {
+                for ((w, &g), m) in weights.iter_mut().zip(gradient).zip(first) {
+                    *m = self.momentum * *m + (g + self.decay * *w);
+                    *w += -self.rate * *m;
+                }
+            }
+            Optimiser::Adam => self.adam(weights, gradient, first, second, self.decay, 1.0),
+            Optimiser::AdamW => {
+                self.adam(weights, gradient, first, second, 0.0, 1.0 - self.rate * self.decay)
+            }
+        }
+    }
+
+    /// Lets decoupled decay lead to other values than zero: called after [`Step::apply`] with the weights at some places and
+    /// where each is at home, it adds `eta lambda home`. The other rules decay to zero whatever the home.
+    #[inline(always)]
+    pub fn draw_home(&self, homes: &[(u32, f32)], weights: &mut [f32]) {
+        if self.optimiser == Optimiser::AdamW {
+            for &(place, home) in homes {
+                weights[place as usize] += self.rate * self.decay * home;
+            }
+        }
+    }
+
+    /// Takes several steps on weights whose gradient was zero, with the same bits as one [`Step::apply`] after the other, but
+    /// with the numbers in registers.
+    #[inline(always)]
+    pub fn replay(steps: &[Step], weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
+        const STRIP: usize = 16;
+        let whole = weights.len() - weights.len() % STRIP;
+        for start in (0..whole).step_by(STRIP) {
+            let strip = start..start + STRIP;
+            let (w, m, v) =
+                (&mut weights[strip.clone()], &mut first[strip.clone()], &mut second[strip.clone()]);
+            let mut kept = [[0.0f32; STRIP]; 3];
+            kept[0].copy_from_slice(w);
+            kept[1].copy_from_slice(m);
+            kept[2].copy_from_slice(v);
+            let [kept_w, kept_m, kept_v] = &mut kept;
+            for step in steps {
+                step.apply(kept_w, &[0.0; STRIP], kept_m, kept_v);
+            }
+            w.copy_from_slice(kept_w);
+            m.copy_from_slice(kept_m);
+            v.copy_from_slice(kept_v);
+        }
+        for step in steps {
+            for at in whole..weights.len() {
+                let one = at..at + 1;
+                step.apply(&mut weights[one.clone()], &[0.0], &mut first[one.clone()], &mut second[one]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn adam(&self, w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32], coupled: f32, shrink: f32) {
+        for (((w, &g), m), v) in w.iter_mut().zip(g).zip(m).zip(v) {
+            let g = g + coupled * *w;
+            *m = BETA_1 * *m + (1.0 - BETA_1) * g;
+            *v = BETA_2 * *v + (1.0 - BETA_2) * (g * g);
+            let step = (*m * self.first_correction) / ((*v * self.second_correction).sqrt() + EPSILON);
+            *w = *w * shrink - self.rate * step;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minimise(optimiser: Optimiser, rate: f64) -> f32 {
+        // f(w) = (w - 3)^2 / 2
+        let (mut w, mut m, mut v) = ([0.0f32], [0.0f32], [0.0f32]);
+        for iteration in 0..2000 {
+            let gradient = [w[0] - 3.0];
+            Step::new(optimiser, iteration, rate, 0.9, 0.0).apply(&mut w, &gradient, &mut m, &mut v);
+        }
+        w[0]
+    }
+
+    #[test]
+    fn every_rule_finds_the_minimum_of_a_parabola() {
+        assert!((minimise(Optimiser::Sgd, 0.01) - 3.0).abs() < 1e-3);
+        assert!((minimise(Optimiser::Adam, 0.01) - 3.0).abs() < 1e-2);
+        assert!((minimise(Optimiser::AdamW, 0.01) - 3.0).abs() < 1e-2);
+    }
+
+    #[test]
+    fn the_first_adam_step_has_the_full_length_and_decay_is_decoupled() {
+        let (mut w, mut m, mut v) = ([1.0f32], [0.0f32], [0.0f32]);
+        Step::new(Optimiser::AdamW, 0, 0.1, 0.0, 0.5).apply(&mut w, &[4.0], &mut m, &mut v);
+        assert!((w[0] - (1.0 * (1.0 - 0.05) - 0.1)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn schedules_rise_and_fall_as_told() {
+        let length =
+            |schedule| StepLength { rate: 1.0, schedule, warm_up: 0.1, step_every: 30, step_factor: 0.5 };
+        let cosine = length(Schedule::Cosine);
+        assert_eq!((cosine.at(0, 100), cosine.at(9, 100)), (0.1, 1.0));
+        assert!((cosine.at(55, 100) - 0.5).abs() < 1e-12 && cosine.at(99, 100) < 1e-3);
+        assert_eq!(length(Schedule::Constant).at(50, 100), 1.0);
+        assert_eq!(length(Schedule::Step).at(61, 100), 0.25);
+    }
+}
