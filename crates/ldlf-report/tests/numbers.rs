@@ -57,13 +57,13 @@ fn check_table(page: &str, section: &str, evaluation: &Evaluation) -> usize {
 
 #[test]
 fn the_page_of_rivals_shows_the_committed_numbers() {
-    let page = text("docs/results/rivals.md");
+    let page = text("docs/results/baselines.md");
     let sections: BTreeMap<&str, &str> =
         page.split("\n### ").skip(1).filter_map(|section| section.split_once('\n')).collect();
     assert_eq!(sections.len(), 6);
     for (name, section) in sections {
         let evaluation = numbers(name);
-        assert_eq!(check_table("rivals.md", section, &evaluation), evaluation.runs.len(), "{name}");
+        assert_eq!(check_table("baselines.md", section, &evaluation), evaluation.runs.len(), "{name}");
     }
 }
 
