@@ -2,7 +2,7 @@
 """APPA-REAL as a table for `ldlf`: features of every face, the votes on its age, its real age and its part.
 
     python -m venv venv && venv/bin/pip install numpy pillow
-    venv/bin/python docs/results/ordered-appa-real.py DATA/appa_real appa-real.npz [pixels|gradients]
+    venv/bin/python experiments/ordered/appa-real.py DATA/appa_real appa-real.npz [pixels|gradients]
 
 DATA/appa_real holds faces_128_jpeg.zip, labels.csv (columns file, split, real_age) and votes_0_100.npy (how many people guessed each
 age from 0 to 100, in the order of labels.csv). The table holds the arrays features, labels (vote counts), label_values (0 to 100),

@@ -1,8 +1,8 @@
 """The tables of accuracy.md from the committed numbers; standard library only.
 
-    accuracy-tables.py page HEAD                 the page: the words of HEAD, in which a line `TABLE name` stands for a table
-    accuracy-tables.py collect CHANGE... < JSON  one object of the results of `ldlf cv --json`, one for each change
-    accuracy-tables.py merge NAME                all results of a set in the form of `ldlf cv --json`
+    tables.py page HEAD                 the page: the text of HEAD, in which a line `TABLE name` stands for a table
+    tables.py collect CHANGE... < JSON  one object of the results of `ldlf cv --json`, one for each change
+    tables.py merge NAME                all results of a set in the form of `ldlf cv --json`
 """
 
 import json
@@ -14,7 +14,8 @@ SETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SJAFFE", "Yeast_alpha", "Yeast_sp
 ABLATED = ["Movie", "Natural_Scene", "SBU_3DFE"]
 # The six of the paper, and whether more is better.
 MEASURES = {"kl": False, "euclidean": False, "sorensen": False, "squared_chi2": False, "fidelity": True, "intersection": True}
-NUMBERS = Path(__file__).parent / "numbers"
+HERE = Path(__file__).parent
+BASELINES = HERE.parent / "baselines"
 
 Means = dict[str, dict[str, float]]
 
@@ -45,7 +46,7 @@ def collect(changes: list[str]) -> dict[str, dict[str, float]]:
 
 def merge(name: str) -> dict:
     """The results of a set, ours and others, as one report."""
-    files = (NUMBERS / f"{kind}{name}.json" for kind in ("", "accuracy-", "outside-"))
+    files = [BASELINES / f"numbers/{name}.json", HERE / f"numbers/ours-{name}.json", HERE / f"numbers/outside-{name}.json"]
     reports = [json.loads(path.read_text()) for path in files if path.exists()]
     return reports[0] | {"results": [result for report in reports for result in report["results"]]}
 
@@ -93,7 +94,7 @@ def ranks() -> Iterator[str]:
 
 def ablation() -> Iterator[str]:
     """K-L of each change, and by how much it differs from that of the first."""
-    numbers = {name: json.loads((NUMBERS / f"ablation-{name}.json").read_text()) for name in ABLATED}
+    numbers = {name: json.loads((HERE / f"ablation/{name}.json").read_text()) for name in ABLATED}
     base, *changes = next(iter(numbers.values()))
     yield "| changed | " + " | ".join(ABLATED) + " |"
     yield "|---|" + "---|" * len(ABLATED)

@@ -1,4 +1,4 @@
-"""Makes age.md and age-numbers.json from what docs/results/age left: age-tables.py LABELS.CSV RESULTS."""
+"""Writes docs/results/age.md and numbers.json from the results of experiments/age/run: tables.py LABELS.CSV RESULTS."""
 
 import csv
 import json
@@ -7,7 +7,8 @@ import statistics
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "results" / "age.md"
 LEARNERS = ["dldlf", "dldl", "dndf-ldl"]
 NETWORKS = {
     "small-cnn": "Small CNN, from scratch",
@@ -160,8 +161,8 @@ def main() -> None:
         truths = {row["file"]: float(row["apparent_mean"]) for row in csv.DictReader(file)}
     done = sorted(results.glob("*.means.csv"))
     runs = [figures(path.with_name(path.name.removesuffix(".means.csv")), truths) for path in done]
-    (HERE / "age-numbers.json").write_text(json.dumps(runs, indent=1) + "\n")
-    page = [(HERE / "age.head.md").read_text().rstrip()]
+    (HERE / "numbers.json").write_text(json.dumps(runs, indent=1) + "\n")
+    page = [(HERE / "head.md").read_text().rstrip()]
     for network, title in NETWORKS.items():
         rows = [run for run in runs if run["network"] == network]
         if rows:
@@ -172,7 +173,7 @@ def main() -> None:
     page += ages_table(runs)
     page += ["", "## While they learn", "", "K-L on the validation part after so many epochs of the small CNN, mean over the seeds.", ""]
     page += validation_table(runs)
-    (HERE / "age.md").write_text("\n".join(page) + "\n")
+    PAGE.write_text("\n".join(page) + "\n")
 
 
 main()
