@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the same work in `ldlf` and in the libraries that a Python user has, in one run, and prints the ratios.
+"""Times the same work in `ldlf` and in Python libraries, in one run, and prints the ratios.
 
 Only the standard library is needed to start: the script makes `.venv-versus` in the repository, installs the pinned
 `requirements.txt` beside it, builds the release command and starts itself again inside that environment.
@@ -23,7 +23,7 @@ BFGS_ITERATIONS = 200
 # A linear map of one fold's test rows takes less than a millisecond: too little to time once.
 TEST_COPIES = {"bfgs-ldl": 20}
 
-# What ours is told (`ldlf cv --set`), so that both sides do the same work.
+# Our settings (`ldlf cv --set`), so that both sides do the same work.
 OURS = {
     "bfgs-ldl": ["l2=0", f"iterations={BFGS_ITERATIONS}", "tolerance=0", "memory=10", "standardise=false"],
     "aa-knn": ["k=5", "standardise=false"],
@@ -33,20 +33,20 @@ OURS = {
 }
 
 HELD_EQUAL = f"""\
-Held equal: the rows of fold 0, features as the file has them, two threads (`--threads 2`; `n_jobs=2`, and two threads for
-BLAS and OpenMP); reading is not timed. Ours keeps single precision, and Movie (1% of its entries differ from 0) sparse, as it
-does for every user; PyLDL takes dense double precision only, scikit-learn's forests are timed with both forms. K-L on the test
-rows stands beside the times to show that both sides learnt.
+Held equal: the rows of fold 0, features as in the file, two threads (`--threads 2`; `n_jobs=2`, and two threads for
+BLAS and OpenMP); reading is not timed. Ours keeps single precision, and Movie (1% of its entries are non-zero) sparse, as it
+does for every user; PyLDL takes dense double precision only, scikit-learn's forests are timed with both. K-L on the test
+rows is given to show that both sides learnt.
 
 - `bfgs-ldl` and PyLDL `SA_BFGS`: summed K-L divergence without penalty, L-BFGS with 10 pairs, {BFGS_ITERATIONS} iterations.
   Ours starts at 0 and has a bias, theirs starts at random weights in [0, 1) and has none. The test rows are predicted
   {TEST_COPIES['bfgs-ldl']} times over.
-- `aa-knn` and PyLDL `AA_KNN`: 5 neighbours, Euclidean distance. Training only keeps the rows.
+- `aa-knn` and PyLDL `AA_KNN`: 5 neighbours, Euclidean distance. Training only stores the rows.
 - `ldsvr` and PyLDL `LDSVR`: RBF kernel as wide as the mean distance, C = 1, a tube of 0.1 in logits, targets kept 2.2e-16
   from 0 and 1. The problem differs: ours regresses all labels at once on a squared loss (Geng and Hou), theirs is one
-  scikit-learn `SVR` a label. Each stops by its own rule (a step takes less than 0.001 off the objective; libsvm to 1e-7).
-- `random-forest`, `extra-trees` and scikit-learn's `RandomForestRegressor`, `ExtraTreesRegressor`: 200 trees, at least 3 rows a
-  leaf, 0.2 and 0.5 of the features a split, bootstrap for the first only."""
+  scikit-learn `SVR` per label. Each has its own stopping rule (a step lowers the objective by less than 0.001; libsvm to 1e-7).
+- `random-forest`, `extra-trees` and scikit-learn's `RandomForestRegressor`, `ExtraTreesRegressor`: 200 trees, at least 3 rows per
+  leaf, 0.2 and 0.5 of the features per split, bootstrap for the first only."""
 
 
 def main():

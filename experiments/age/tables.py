@@ -20,7 +20,7 @@ YEARS = range(1, 16)
 
 
 def figures(run: Path, truths: dict) -> dict:
-    """All that is known of one run."""
+    """Settings and figures of one run."""
     network, learner, seed = split(run)
     read = {truth: json.loads(run.with_name(f"{run.name}.{truth}.json").read_text()) for truth in ("apparent_mean", "real_age")}
     trained = json.loads(run.with_name(f"{run.name}.train.json").read_text())
@@ -51,21 +51,21 @@ def figures(run: Path, truths: dict) -> dict:
 
 
 def by_age(errors: dict, truths: dict, least: int) -> dict:
-    """Count, mean absolute error and mean error of the faces that look so old."""
+    """Count, mean absolute error and mean error of the faces in a range of apparent ages."""
     chosen = [error for file, error in errors.items() if least <= truths[file] < least + 20]
     return {"faces": len(chosen), "mae": statistics.mean(map(abs, chosen)), "error": statistics.mean(chosen)}
 
 
 def validation_curve(run: Path, epochs: int) -> dict[str, float]:
-    """K-L on the validation part after the epochs that the progress of the run tells of."""
-    told = re.findall(r"iteration (\d+) of (\d+) .*validation K-L ([\d.]+)", run.with_name(f"{run.name}.log").read_text())
-    return {str(int(now) * epochs // int(total)): float(kl) for now, total, kl in told}
+    """K-L on the validation part after the epochs that the log of the run reports."""
+    logged = re.findall(r"iteration (\d+) of (\d+) .*validation K-L ([\d.]+)", run.with_name(f"{run.name}.log").read_text())
+    return {str(int(now) * epochs // int(total)): float(kl) for now, total, kl in logged}
 
 
 def validation_mae(run: Path) -> float:
-    """MAE on the validation part at the epoch of the best K-L among those that the progress of the run tells of."""
-    told = re.findall(r"validation K-L ([\d.]+) MAE ([\d.]+)", run.with_name(f"{run.name}.log").read_text())
-    return min((float(kl), float(mae)) for kl, mae in told)[1]
+    """MAE on the validation part at the epoch of the best K-L among those that the log of the run reports."""
+    logged = re.findall(r"validation K-L ([\d.]+) MAE ([\d.]+)", run.with_name(f"{run.name}.log").read_text())
+    return min((float(kl), float(mae)) for kl, mae in logged)[1]
 
 
 def split(run: Path) -> tuple[str, str, int]:
@@ -83,15 +83,15 @@ def spread(values: list[float], digits: int) -> str:
 
 def settings(runs: list[dict]) -> str:
     kept = runs[0]["parameters"]
-    told = [f"side {kept['side']}", f"{kept['epochs']} epochs", f"batch {kept['batch_size']}", kept["optimiser"]]
+    parts = [f"side {kept['side']}", f"{kept['epochs']} epochs", f"batch {kept['batch_size']}", kept["optimiser"]]
     if kept["learning_rate"]:
-        told.append(f"rate {kept['learning_rate']}")
-    return ", ".join(told)
+        parts.append(f"learning rate {kept['learning_rate']}")
+    return ", ".join(parts)
 
 
 def table(runs: list[dict]) -> list[str]:
     lines = [
-        "| learner | seeds | K-L | intersection | MAE to the apparent age | MAE to the real age | CS(5) | minutes a run |",
+        "| learner | seeds | K-L | intersection | MAE to the apparent age | MAE to the real age | CS(5) | minutes per run |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for learner in LEARNERS:
@@ -112,7 +112,7 @@ def table(runs: list[dict]) -> list[str]:
 
 
 def curve_table(runs: list[dict]) -> list[str]:
-    """The cumulative score: the share of faces at most so many years off."""
+    """The cumulative score: the fraction of faces at most so many years off."""
     shown = [1, 2, 3, 4, 5, 7, 10, 15]
     lines = ["| network | learner | " + " | ".join(f"CS({years})" for years in shown) + " |", "|---|---|" + "---|" * len(shown)]
     for network in NETWORKS:
@@ -141,7 +141,7 @@ def ages_table(runs: list[dict]) -> list[str]:
 
 
 def validation_table(runs: list[dict]) -> list[str]:
-    """How the networks learn: the mean over the seeds of K-L on the validation part."""
+    """Learning curves: K-L on the validation part, mean over the seeds."""
     shown = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]
     lines = ["| learner | " + " | ".join(map(str, shown)) + " | best | MAE then |", "|---|" + "---|" * (len(shown) + 2)]
     for learner in LEARNERS:
@@ -167,11 +167,11 @@ def main() -> None:
         rows = [run for run in runs if run["network"] == network]
         if rows:
             page += ["", f"## {title}", "", f"{settings(rows)}.", "", *table(rows)]
-    page += ["", "## Cumulative score", "", "The share of test faces whose predicted mean is at most so many years from the apparent age.", ""]
+    page += ["", "## Cumulative score", "", "The fraction of test faces whose predicted mean is at most so many years from the apparent age.", ""]
     page += curve_table(runs)
-    page += ["", "## By age", "", "MAE of the small CNN on the test part by the apparent age, and in brackets the mean error; mean over the seeds.", ""]
+    page += ["", "## By age", "", "MAE of the small CNN on the test part by apparent age, with the mean error in brackets; mean over the seeds.", ""]
     page += ages_table(runs)
-    page += ["", "## While they learn", "", "K-L on the validation part after so many epochs of the small CNN, mean over the seeds.", ""]
+    page += ["", "## During training", "", "K-L on the validation part after the given number of epochs of the small CNN, mean over the seeds.", ""]
     page += validation_table(runs)
     PAGE.write_text("\n".join(page) + "\n")
 
