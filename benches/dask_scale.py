@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures what a round of distributed training costs: seconds and bytes, with 1, 2 and 4 workers of one thread each.
 
-    python benches/dask_scale.py --out docs/results/scale-figures.json
+    python benches/dask_scale.py --out experiments/scale/numbers.json
 
 needs the package built from this repository with its extra `dask` installed. Rows are made on the workers. The coordinator and
-the workers share this machine, so that more workers than cores gain nothing; `docs/results/scale` makes the page.
+the workers share this machine, so that more workers than cores gain nothing; `experiments/scale/run` writes the page.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cross-validates the methods that users have outside `ldlf` on our clean folds and keeps their numbers beside ours.
 
-Writes docs/results/numbers/outside-NAME.json, in the form of `ldlf cv --json`, for `ldlf report` and `ldlf plot`. Finished folds are
+Writes experiments/accuracy/numbers/outside-NAME.json, in the form of `ldlf cv --json`, for `ldlf report` and `ldlf plot`. Finished folds are
 kept in target/results/outside-NAME.jsonl: after Ctrl-C the same command goes on from there. A method that takes longer than
 `--seconds` for a fold, or fails, is left out of that set and named on standard error.
 
@@ -30,7 +30,7 @@ from environment import DATA, REPOSITORY, build, is_inside, start_again
 # The cheap ones first.
 SETS = ["SJAFFE", "Yeast_spo", "Yeast_alpha", "SBU_3DFE", "FG-Net", "Natural_Scene", "Movie"]
 REQUIREMENTS = ["requirements.txt", "requirements-forest.txt", "requirements-accuracy.txt"]
-NUMBERS = REPOSITORY / "docs" / "results" / "numbers"
+NUMBERS = REPOSITORY / "experiments" / "accuracy" / "numbers"
 JOURNALS = REPOSITORY / "target" / "results"
 SEED = 0
 # Below this share of entries that differ from 0 the features are handed over sparse, as ours are.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts the results of several files of one dataset into one, so that `ldlf report` and `ldlf plot` rank them together.
 
-beside.py docs/results/numbers/Movie.json docs/results/numbers/outside-Movie.json > target/results/Movie-beside.json
+beside.py experiments/baselines/numbers/Movie.json experiments/accuracy/numbers/outside-Movie.json > target/results/Movie-beside.json
 """
 
 import json

@@ -16,7 +16,7 @@ fn text(path: &str) -> String {
 }
 
 fn numbers(name: &str) -> Evaluation {
-    let path = repository().join(format!("docs/results/numbers/{name}.json"));
+    let path = repository().join(format!("experiments/{name}.json"));
     read(&path).unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
@@ -57,13 +57,13 @@ fn check_table(page: &str, section: &str, evaluation: &Evaluation) -> usize {
 
 #[test]
 fn the_page_of_rivals_shows_the_committed_numbers() {
-    let page = text("docs/results/rivals.md");
+    let page = text("docs/results/baselines.md");
     let sections: BTreeMap<&str, &str> =
         page.split("\n### ").skip(1).filter_map(|section| section.split_once('\n')).collect();
     assert_eq!(sections.len(), 6);
     for (name, section) in sections {
-        let evaluation = numbers(name);
-        assert_eq!(check_table("rivals.md", section, &evaluation), evaluation.runs.len(), "{name}");
+        let evaluation = numbers(&format!("baselines/numbers/{name}"));
+        assert_eq!(check_table("baselines.md", section, &evaluation), evaluation.runs.len(), "{name}");
     }
 }
 
@@ -74,7 +74,11 @@ fn the_page_of_protocols_shows_the_committed_numbers() {
     let sections: Vec<&str> = page.split("\n## ").skip(1).collect();
     assert_eq!(sections.len(), files.len());
     for (file, section) in files.iter().zip(sections) {
-        assert_eq!(check_table("protocols.md", section, &numbers(&format!("protocols-{file}"))), 1, "{file}");
+        assert_eq!(
+            check_table("protocols.md", section, &numbers(&format!("protocols/numbers/{file}"))),
+            1,
+            "{file}"
+        );
     }
 }
 
@@ -87,8 +91,8 @@ fn the_readme_shows_the_committed_numbers() {
     let evaluations: Vec<Evaluation> = sets
         .iter()
         .map(|set| {
-            let mut all = numbers(set);
-            all.runs.extend(numbers(&format!("accuracy-{set}")).runs);
+            let mut all = numbers(&format!("baselines/numbers/{set}"));
+            all.runs.extend(numbers(&format!("accuracy/numbers/ours-{set}")).runs);
             all
         })
         .collect();
@@ -104,7 +108,7 @@ fn the_readme_shows_the_committed_numbers() {
         seen += 1;
     }
     assert!(seen >= 5);
-    for file in ["protocols-released", "protocols-clean-released"] {
+    for file in ["protocols/numbers/released", "protocols/numbers/clean-released"] {
         let shown = written(&numbers(file).runs[0], "kl");
         assert!(page.contains(&shown), "README.md does not say {shown}, the K-L of {file}");
     }
@@ -192,7 +196,7 @@ fn check_experiment(page: &str, object: &Value) -> usize {
 }
 
 fn experiment(name: &str) -> Value {
-    serde_json::from_str(&text(&format!("docs/results/numbers/{name}.json"))).expect("JSON")
+    serde_json::from_str(&text(&format!("experiments/{name}.json"))).expect("JSON")
 }
 
 #[test]
@@ -200,13 +204,16 @@ fn the_pages_of_table_1_and_figure_3_show_the_committed_numbers() {
     for name in ["table1", "figure3"] {
         let page = text(&format!("docs/results/{name}.md"));
         let made = page.find("\nSeed 0.").expect("the part that the command made");
-        assert!(check_experiment(&page[made..], &experiment(name)) > 40, "{name}");
+        assert!(
+            check_experiment(&page[made..], &experiment(&format!("{name}/numbers/{name}"))) > 40,
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_row_of_the_paper_is_met_on_movie_by_its_protocol() {
-    let object = experiment("table1");
+    let object = experiment("table1/numbers/table1");
     let section = list(&object["sections"])
         .iter()
         .find(|section| section["set"] == "Movie" && section["division"] == "released protocol")
@@ -226,12 +233,12 @@ fn the_row_of_the_paper_is_met_on_movie_by_its_protocol() {
 fn the_page_of_ages_shows_the_committed_numbers() {
     let page = text("docs/results/ordered.md");
     let parts: Vec<&str> = page.split("\n## ").collect();
-    for (title, name) in [("Table 2", "ordered-table2"), ("Table 3", "ordered-table3")] {
+    for (title, name) in [("Table 2", "ordered/numbers/table2"), ("Table 3", "ordered/numbers/table3")] {
         let part = parts.iter().find(|part| part.starts_with(title)).expect("a part of the page");
         assert!(check_experiment(part, &experiment(name)) > 40, "{name}");
     }
     let part = parts.iter().find(|part| part.starts_with("APPA-REAL")).expect("a part of the page");
-    let evaluation = numbers("ordered-appa-real");
+    let evaluation = numbers("ordered/numbers/appa-real");
     let measures = IN_TABLE.iter().chain(&ldlf_core::measures::ORDERED);
     let rows: Vec<Vec<String>> =
         part.lines().filter(|line| line.starts_with("| ")).skip(1).map(cells).collect();
@@ -254,10 +261,13 @@ fn the_page_of_accuracy_shows_the_committed_numbers() {
     let runs: Vec<Vec<Run>> = sets
         .iter()
         .map(|set| {
-            // FG-Net is not among the rivals' sets.
-            let files = [set.clone(), format!("accuracy-{set}"), format!("outside-{set}")];
-            let there =
-                |file: &&String| repository().join(format!("docs/results/numbers/{file}.json")).exists();
+            // FG-Net is not among the sets of the baselines.
+            let files = [
+                format!("baselines/numbers/{set}"),
+                format!("accuracy/numbers/ours-{set}"),
+                format!("accuracy/numbers/outside-{set}"),
+            ];
+            let there = |file: &&String| repository().join(format!("experiments/{file}.json")).exists();
             files.iter().filter(there).flat_map(|file| numbers(file).runs).collect()
         })
         .collect();
