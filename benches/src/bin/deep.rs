@@ -11,7 +11,7 @@ use std::time::Instant;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::{Error, Result, Seed, Threads};
-use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
+use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
 use ldlf_deep::head::ForestHead;
 use ldlf_deep::steps;
 use ldlf_forest::loss::LossForm;
@@ -25,7 +25,7 @@ struct Request {
     backbone: Option<String>,
     /// Rows of a mini-batch.
     rows: usize,
-    /// Pixels along a side of the pictures; features, where there is no backbone.
+    /// Pixels along a side of the images; features, where there is no backbone.
     width: usize,
     labels: usize,
     trees: usize,
@@ -77,8 +77,8 @@ fn seconds(request: &Request) -> Result<Vec<f64>> {
     let backbone = match &request.backbone {
         None => None,
         Some(name) => {
-            let input = Input::Pictures { channels: 3, side };
-            Some(Backbone::new(Kind::named(name)?, input, seed, &device)?)
+            let input = Input::Images { channels: 3, side };
+            Some(Backbone::new(BackboneKind::named(name)?, input, seed, &device)?)
         }
     };
     let &Request { rows, labels, trees, depth, units, .. } = request;

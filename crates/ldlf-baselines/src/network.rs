@@ -350,5 +350,4 @@ fn squash<T: Real>(x: T) -> T {
 }
 
 #[cfg(test)]
-#[path = "network_tests.rs"]
 mod tests;

@@ -2,21 +2,14 @@
 
 use std::path::Path;
 
-use ldlf::deep::backbones::Kind;
-use ldlf::deep::images::{self, check_readable, join, named, open, unreadable};
+use ldlf::deep::backbones::BackboneKind;
+use ldlf::deep::images::{check_readable, join, named, open, unreadable};
 use ldlf::read::{Format, ReadOptions, text_column};
 use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 
-use crate::args::{BadImages, DataOptions, PictureOptions};
+use crate::args::{DataOptions, PictureOptions};
 use crate::inputs::data_name;
 use crate::printer::Printer;
-
-fn policy(asked: &PictureOptions) -> images::BadImages {
-    match asked.bad_images {
-        BadImages::Fail => images::BadImages::Fail,
-        BadImages::Skip => images::BadImages::Skip,
-    }
-}
 
 /// Lets the C library keep the memory that is freed instead of giving it back to the system. A network takes and frees the same
 /// megabytes at every step; with the library's usual thresholds the system hands out new pages each time, and clearing
@@ -53,7 +46,7 @@ pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &P
     keep_freed_memory();
     let files = open(path, asked.image_cache)?;
     let loaded = ldlf::read::read(table, options)?;
-    let (mut data, notices) = join(&files, loaded, &table_name, policy(&asked.pictures))?;
+    let (mut data, notices) = join(&files, loaded, &table_name, asked.pictures.bad_images)?;
     printer.notes(&notices);
     data.name = data_name(path);
     Ok(data)
@@ -68,7 +61,7 @@ pub fn readable(
     threads: &Threads,
     printer: &Printer,
 ) -> Result<Dataset> {
-    let (data, notice) = check_readable(data, side_of(settings), policy(asked), threads)?;
+    let (data, notice) = check_readable(data, side_of(settings), asked.bad_images, threads)?;
     printer.notes(notice.as_slice());
     Ok(data)
 }
@@ -77,7 +70,7 @@ pub fn readable(
 fn side_of(settings: &Settings) -> usize {
     let side = settings.get("side").and_then(|side| side.as_u64()).map(|side| side as usize);
     let backbone = settings.get("backbone").and_then(|name| name.as_str());
-    let usual = backbone.and_then(|name| Kind::named(name).ok()).map(Kind::usual_side);
+    let usual = backbone.and_then(|name| BackboneKind::named(name).ok()).map(BackboneKind::usual_side);
     // Any size shows whether a picture can be read.
     side.or(usual).unwrap_or(1)
 }
@@ -95,7 +88,7 @@ pub fn to_predict(
     let Some(table) = &asked.table else { return Ok(Images::all(files)) };
     let column = asked.image_column.as_deref().unwrap_or(column);
     let names = text_column(table, format, column, "--image-column")?;
-    let (images, notice) = named(&files, &names, &table.display().to_string(), policy(asked))?;
+    let (images, notice) = named(&files, &names, &table.display().to_string(), asked.bad_images)?;
     printer.notes(notice.as_slice());
     Ok(images)
 }

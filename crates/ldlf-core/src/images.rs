@@ -83,3 +83,13 @@ impl PartialEq for Images {
         Arc::ptr_eq(&self.source, &other.source) && self.rows == other.rows
     }
 }
+
+/// What to do with a row whose image is missing or cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BadImages {
+    /// Refuse it with an error.
+    #[default]
+    Fail,
+    /// Leave the row out, with a notice.
+    Skip,
+}

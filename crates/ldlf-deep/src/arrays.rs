@@ -1,4 +1,4 @@
-//! A network's numbers by name, on the host: what model files, checkpoints and the kept best epoch are made of.
+//! A network's numbers by name, on the host: for model files, checkpoints and the best epoch.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
@@ -30,7 +30,7 @@ pub fn freeze<M: Module>(network: M, frozen: &dyn Fn(&str) -> bool) -> M {
     network.map(&mut Freezer { path: Path::default(), frozen })
 }
 
-/// Where a visitor is, as names joined by points.
+/// The path of a visitor through modules, joined by dots.
 #[derive(Default)]
 pub(crate) struct Path(Vec<String>);
 
@@ -46,7 +46,7 @@ impl Path {
     }
 }
 
-/// What every visitor and mapper with a `path` does on its way.
+/// Lets a visitor or mapper keep its `path`.
 macro_rules! keeps_path {
     () => {
         fn enter_module(&mut self, name: &str, _: &str) {

@@ -5,18 +5,18 @@ use rand::RngExt;
 
 use crate::backbones::Mode;
 
-/// In training, zeroes a share of the values and divides the rest by what remains, so that the mean stays; otherwise gives `x`.
+/// In training, zeroes a fraction of the values and divides the rest by `1 - fraction`, so that the mean stays; otherwise returns `x`.
 ///
 /// `place` tells the dropout layers of a network apart.
-pub fn dropout<const D: usize>(x: Tensor<D>, share: f64, mode: &Mode, place: &str) -> Tensor<D> {
+pub fn dropout<const D: usize>(x: Tensor<D>, fraction: f64, mode: &Mode, place: &str) -> Tensor<D> {
     let Mode::Train(seed) = mode else { return x };
-    if share <= 0.0 {
+    if fraction <= 0.0 {
         return x;
     }
     let mut generator = seed.named("dropout").named(place).generator();
-    let kept = (1.0 / (1.0 - share)) as f32;
+    let kept = (1.0 / (1.0 - fraction)) as f32;
     // A draw of 64 bits decides for four values, each to a 65536th.
-    let threshold = (share * 65536.0).round() as u64;
+    let threshold = (fraction * 65536.0).round() as u64;
     let shape = x.shape();
     let mut mask = Vec::with_capacity(shape.num_elements());
     while mask.len() < shape.num_elements() {
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn training_drops_the_share_and_keeps_the_mean_and_prediction_drops_nothing() {
+    fn training_drops_the_fraction_and_keeps_the_mean_and_prediction_drops_nothing() {
         let values = dropped(Mode::Train(Seed::new(0)), "fc6");
         let zeros = values.iter().filter(|&&value| value == 0.0).count() as f64 / values.len() as f64;
         let mean = values.iter().sum::<f32>() / values.len() as f32;

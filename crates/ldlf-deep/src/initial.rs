@@ -1,5 +1,5 @@
-//! What the weights of a network are before any training: drawn from the seed alone, each parameter from its own name, so that a
-//! network is the same whatever the device, the order of its layers or the number of threads.
+//! Initial weights: drawn from the seed, each parameter by its own name, so that a network is the same whatever the device, the order of
+//! its layers or the number of threads.
 
 use burn::module::{Param, ParamId};
 use burn::nn::Linear;

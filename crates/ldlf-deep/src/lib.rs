@@ -1,25 +1,26 @@
-//! The forest on a deep network, learnt end to end (dLDLF), with its rivals: a softmax (DLDL) and the rule of neural decision forests.
+//! The forest on a deep network, trained end to end (dLDLF), with its baselines: a softmax (DLDL) and the rule of neural decision forests.
 //!
-//! Pictures go through a [backbone](backbones) and a linear layer; what stands on it sees activations and targets only. The learners of
-//! the registry train through [`training`]; a network of one's own carries [`head::ForestHead`].
+//! Images go through a [backbone](backbones) and a linear projection to activations, from which trees or a softmax predict.
+//! [`learners`] has the three learners; a network of your own can end in a [`head::ForestHead`].
 
-pub mod arrays;
+mod arrays;
 pub mod backbones;
-pub mod dropout;
+mod dropout;
 pub mod head;
 pub mod images;
-pub mod initial;
+mod initial;
 mod kernels;
 pub mod learners;
 pub mod model;
-pub mod network;
+mod network;
+mod output_layer;
 pub mod parameters;
-pub mod plan;
+mod plan;
 mod softmax_head;
 pub mod steps;
 mod stored;
-pub mod top;
-pub mod training;
+mod training;
 pub mod weights;
 
 pub use learners::entries;
+pub use network::device;

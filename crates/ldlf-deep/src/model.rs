@@ -1,4 +1,4 @@
-//! A trained network with its trees: predicts, is stored in one file, and shows what any of its layers makes of pictures.
+//! A trained network with its trees: predicts, is stored in one file, and gives the output of any of its layers.
 
 use std::path::Path;
 
@@ -9,25 +9,25 @@ use ldlf_core::{Error, Features, Images, Matrix, Model, Prediction, Result, Seed
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::arrays;
-use crate::backbones::{Backbone, Input, Kind};
+use crate::backbones::{Backbone, BackboneKind, Input};
 use crate::images::Preparation;
-use crate::network::{self, Compute, Network, Ready, Rows, pass};
+use crate::network::{self, Compute, Network, Preprocessing, Rows, pass};
+use crate::output_layer::OutputLayer;
 use crate::stored::{numbers_under, put_network};
-use crate::top::Top;
 use crate::weights::{WeightReport, load_weights};
 
 /// What training leaves behind.
-pub struct DeepModel {
-    /// The kind of its backbone.
-    pub kind: Kind,
-    /// How rows are made ready.
-    pub ready: Ready,
-    /// What the file of weights that it started from had for the network, in words.
+pub(crate) struct DeepModel {
+    /// Which backbone it has.
+    pub kind: BackboneKind,
+    /// How rows become the input of the network.
+    pub preprocessing: Preprocessing,
+    /// How the weight file that it started from matched the network, in words.
     pub weights: Option<String>,
-    /// Backbone and last layer, without gradients.
+    /// Backbone and projection, without gradients.
     pub network: Network,
     /// The trees, or the softmax.
-    pub top: Top,
+    pub output: OutputLayer,
     /// Where it computes.
     pub device: Device,
 }
@@ -36,8 +36,14 @@ impl DeepModel {
     fn predict_all(&self, rows: Rows<'_>, threads: &Threads) -> Result<Prediction> {
         let compute = Compute::new(threads)?;
         let chosen: Vec<usize> = (0..rows.len()).collect();
-        let predicted =
-            network::predict(&self.network, &self.top, rows, &chosen, &self.ready, (&self.device, &compute))?;
+        let predicted = network::predict(
+            &self.network,
+            &self.output,
+            rows,
+            &chosen,
+            &self.preprocessing,
+            (&self.device, &compute),
+        )?;
         Ok(Prediction::Distributions(predicted))
     }
 }
@@ -48,17 +54,17 @@ impl Model for DeepModel {
     }
 
     fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
-        self.predict_all(Rows::Pictures(images), threads)
+        self.predict_all(Rows::Images(images), threads)
     }
 
     fn store(&self, parts: &mut Parts) {
-        put_network(parts, "", &arrays::collect(&self.network), &self.top);
-        let forest = match &self.top {
-            Top::Forest(head) => Some((head.shape().depth, head.shape().units)),
-            Top::Softmax { .. } => None,
+        put_network(parts, "", &arrays::collect(&self.network), &self.output);
+        let forest = match &self.output {
+            OutputLayer::Forest(head) => Some((head.shape().depth, head.shape().units)),
+            OutputLayer::Softmax { .. } => None,
         };
         parts.put_detail("backbone", self.kind.name());
-        parts.put_detail("ready", &self.ready);
+        parts.put_detail("preprocessing", &self.preprocessing);
         if let Some(weights) = &self.weights {
             parts.put_detail("weights", weights);
         }
@@ -67,23 +73,23 @@ impl Model for DeepModel {
 
     fn inspect(&self) -> Vec<(String, Value)> {
         let numbers: usize = arrays::collect(&self.network).values().map(|(_, values)| values.len()).sum();
-        let mut told = vec![
+        let mut facts = vec![
             ("backbone".to_string(), Value::from(self.kind.name())),
             ("numbers".to_string(), Value::from(numbers)),
         ];
         if let Some(weights) = &self.weights {
-            told.push(("weights".to_string(), Value::from(weights.as_str())));
+            facts.push(("weights".to_string(), Value::from(weights.as_str())));
         }
-        if let Input::Pictures { channels, side } = self.ready.input() {
-            told.push(("input".to_string(), Value::from(format!("{channels} x {side} x {side}"))));
+        if let Input::Images { channels, side } = self.preprocessing.input() {
+            facts.push(("input".to_string(), Value::from(format!("{channels} x {side} x {side}"))));
         }
-        if let Top::Forest(head) = &self.top {
+        if let OutputLayer::Forest(head) = &self.output {
             let shape = head.shape();
-            told.push(("trees".to_string(), Value::from(shape.trees)));
-            told.push(("leaves".to_string(), Value::from(shape.trees * shape.leaves())));
-            told.push(("units".to_string(), Value::from(shape.units)));
+            facts.push(("trees".to_string(), Value::from(shape.trees)));
+            facts.push(("leaves".to_string(), Value::from(shape.trees * shape.leaves())));
+            facts.push(("units".to_string(), Value::from(shape.units)));
         }
-        told
+        facts
     }
 }
 
@@ -94,43 +100,45 @@ pub(crate) fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> 
 
 fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<DeepModel> {
     let backbone: String = parts.detail("backbone")?;
-    let kind = Kind::named(&backbone).map_err(|e| Error::model_file(e.to_string()))?;
-    let ready: Ready = parts.detail("ready")?;
-    check_ready(&ready, kind)?;
+    let kind = BackboneKind::named(&backbone).map_err(|e| Error::model_file(e.to_string()))?;
+    let preprocessing: Preprocessing = parts.detail("preprocessing")?;
+    check_preprocessing(&preprocessing, kind)?;
     let forest: Option<(usize, usize)> = parts.detail("forest")?;
-    let top = match forest {
+    let output = match forest {
         None => {
-            let units = parts.shape("network.head.bias")?.first().copied().unwrap_or(0);
-            Top::Softmax { labels: labels.unwrap_or(units) }
+            let units = parts.shape("network.projection.bias")?.first().copied().unwrap_or(0);
+            OutputLayer::Softmax { labels: labels.unwrap_or(units) }
         }
         Some((depth, units)) => {
             let &[trees, _, found] = parts.shape("leaves")? else {
                 return Err(Error::model_file(
-                    "the model file's leaves have no shape of trees, leaves, labels",
+                    "the model file's leaves should have the shape [trees, leaves, labels]; the file may be damaged",
                 ));
             };
             if !(1..=LARGEST_DEPTH).contains(&depth) {
-                return Err(Error::model_file("the model file's depth is none of a tree; it may be damaged"));
+                return Err(Error::model_file(format!(
+                    "the model file's tree depth {depth} is outside 1..={LARGEST_DEPTH}; the file may be damaged"
+                )));
             }
             let shape = ForestShape { trees, depth, units, labels: labels.unwrap_or(found) };
             let leaves = parts.f32s("leaves", &[trees, shape.leaves(), shape.labels])?;
             let splits = parts.u32s("units", &[trees, shape.splits()])?;
-            Top::forest(shape, splits, leaves).map_err(|e| Error::model_file(e.to_string()))?
+            OutputLayer::forest(shape, splits, leaves).map_err(|e| Error::model_file(e.to_string()))?
         }
     };
     let numbers = numbers_under(parts, "network.")?;
-    let network = Network::new(kind, ready.input(), top.units(), Seed::new(0), device)
+    let network = Network::new(kind, preprocessing.input(), output.units(), Seed::new(0), device)
         .map_err(|e| Error::model_file(e.to_string()))?;
     let network = arrays::restore(network.valid(), &numbers)?;
     let weights: Option<String> = parts.detail("weights")?;
-    Ok(DeepModel { kind, ready, weights, network, top, device: device.clone() })
+    Ok(DeepModel { kind, preprocessing, weights, network, output, device: device.clone() })
 }
 
 /// What a file says about its input must fit the network before anything is made of it.
-fn check_ready(ready: &Ready, kind: Kind) -> Result<()> {
-    let fits = match ready {
-        Ready::Pictures(Preparation { side, channels, mean, deviation }) => {
-            kind != Kind::Mlp
+fn check_preprocessing(preprocessing: &Preprocessing, kind: BackboneKind) -> Result<()> {
+    let fits = match preprocessing {
+        Preprocessing::Images(Preparation { side, channels, mean, deviation }) => {
+            !kind.reads_tables()
                 && (kind.smallest_side()..=4096).contains(side)
                 && [1, 3].contains(channels)
                 && mean.len() == *channels
@@ -138,8 +146,8 @@ fn check_ready(ready: &Ready, kind: Kind) -> Result<()> {
                 && mean.iter().chain(deviation).all(|number| number.is_finite())
                 && deviation.iter().all(|&deviation| deviation > 0.0)
         }
-        Ready::Table { mean, deviation } => {
-            kind == Kind::Mlp
+        Preprocessing::Table { mean, deviation } => {
+            kind.reads_tables()
                 && mean.len() == deviation.len()
                 && mean.iter().chain(deviation).all(|number| number.is_finite())
                 && deviation.iter().all(|&deviation| deviation > 0.0)
@@ -147,15 +155,17 @@ fn check_ready(ready: &Ready, kind: Kind) -> Result<()> {
     };
     match fits {
         true => Ok(()),
-        false => Err(Error::model_file("what the model file says of its input does not fit its network")),
+        false => Err(Error::model_file(
+            "the model file's preprocessing does not fit its network; the file may be damaged",
+        )),
     }
 }
 
-/// A network whose layers are looked into: `ldlf features`.
+/// A network that gives the outputs of its layers as features.
 pub struct FeatureNetwork {
-    kind: Kind,
+    kind: BackboneKind,
     backbone: Backbone,
-    ready: Ready,
+    preprocessing: Preprocessing,
     device: Device,
 }
 
@@ -166,42 +176,34 @@ impl FeatureNetwork {
         let learner: String = parts.detail("learner")?;
         if !["dldlf", "dldl", "dndf-ldl"].contains(&learner.as_str()) {
             return Err(Error::model_file(format!(
-                "{}: a model of {learner} has no network to look into; give one of dldlf, dldl or dndf-ldl",
+                "{}: a model of {learner} has no network; give one of dldlf, dldl or dndf-ldl",
                 path.display()
             )));
         }
         parts.details = parts.detail("model")?;
-        let DeepModel { kind, ready, network, device, .. } = rebuild(&parts, None, &network::device("cpu")?)
-            .map_err(|e| Error::model_file(format!("{}: {e}", path.display())))?;
-        Ok(FeatureNetwork { kind, backbone: network.backbone, ready, device })
+        let DeepModel { kind, preprocessing, network, device, .. } =
+            rebuild(&parts, None, &network::device("cpu")?)
+                .map_err(|e| Error::model_file(format!("{}: {e}", path.display())))?;
+        Ok(FeatureNetwork { kind, backbone: network.backbone, preprocessing, device })
     }
 
     /// A network with trained weights and no model; `side` is the network's usual one where it is not given.
     pub fn of_weights(backbone: &str, weights: &Path, side: Option<usize>) -> Result<(Self, WeightReport)> {
-        let kind = Kind::named(backbone)?;
-        if kind == Kind::Mlp {
-            return Err(Error::usage("backbone=mlp reads tables; choose a network that reads pictures"));
-        }
-        let (mean, deviation) = kind.usual_scaling();
-        let side = side.unwrap_or(kind.usual_side());
-        let ready = Ready::Pictures(Preparation {
-            side,
-            channels: 3,
-            mean: mean.to_vec(),
-            deviation: deviation.to_vec(),
-        });
+        let kind = BackboneKind::named(backbone)?;
+        let preparation = kind.preparation(side, 3).ok_or_else(|| kind.refusal())?;
+        let preprocessing = Preprocessing::Images(preparation);
         let device = network::device("cpu")?;
-        let network = Backbone::new(kind, ready.input(), Seed::new(0), &device)?;
+        let network = Backbone::new(kind, preprocessing.input(), Seed::new(0), &device)?;
         let (backbone, report) = load_weights(network, weights)?;
-        Ok((FeatureNetwork { kind, backbone: backbone.valid(), ready, device }, report))
+        Ok((FeatureNetwork { kind, backbone: backbone.valid(), preprocessing, device }, report))
     }
 
     /// The layers that can be written, in their order.
-    pub fn layers(&self) -> Vec<&'static str> {
+    pub fn layers(&self) -> &'static [&'static str] {
         self.kind.layers()
     }
 
-    /// The outputs of a layer, flattened, one row a picture.
+    /// The outputs of a layer, flattened, one row per image.
     pub fn features(&self, images: &Images, layer: &str, threads: &Threads) -> Result<Matrix<f32>> {
         if !self.layers().contains(&layer) {
             return Err(Error::usage(format!(
@@ -213,7 +215,7 @@ impl FeatureNetwork {
         let chosen: Vec<usize> = (0..images.rows()).collect();
         let compute = Compute::new(threads)?;
         let through = |x| self.backbone.forward_to(layer, x).expect("the layer is one of those listed");
-        let all = pass(Rows::Pictures(images), &chosen, &self.ready, &self.device, &compute, through)?;
+        let all = pass(Rows::Images(images), &chosen, &self.preprocessing, &self.device, &compute, through)?;
         let width = all.len() / images.rows().max(1);
         Ok(Matrix::new(images.rows(), width, all)?)
     }

@@ -1,4 +1,4 @@
-//! Backbone and last layer as one network, and rows on their way through it.
+//! Backbone and projection as one network, and rows on their way through it.
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;
@@ -9,37 +9,39 @@ use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::host;
-use crate::backbones::{Backbone, Input, Kind, Mode};
-use crate::images::{Preparation, batches_ahead};
+use crate::backbones::{Backbone, BackboneKind, Input, Mode};
+use crate::images::{Preparation, prefetch};
 use crate::initial::Initial;
-use crate::top::Top;
+use crate::output_layer::OutputLayer;
 
-/// A backbone under the linear layer whose outputs the trees (or the softmax) see.
+/// A backbone and the linear layer on it, whose outputs the trees (or the softmax) see.
 #[derive(Module, Debug)]
 pub struct Network {
-    /// Turns a picture, or a row of a table, into features.
+    /// Turns an image, or a row of a table, into features.
     pub backbone: Backbone,
     /// Turns features into activations.
-    pub head: Linear,
+    pub projection: Linear,
 }
 
 impl Network {
     /// A network with random weights.
-    pub fn new(kind: Kind, input: Input, units: usize, seed: Seed, device: &Device) -> Result<Self> {
+    pub fn new(kind: BackboneKind, input: Input, units: usize, seed: Seed, device: &Device) -> Result<Self> {
         let backbone = Backbone::new(kind, input, seed.named("backbone"), device)?;
         let width = backbone.width();
         memory::check("the last layer", &[("features", width), ("units", units)], 4 * size_of::<f32>())?;
-        let head = Initial::new(seed, device).of("head").linear(width, units);
-        Ok(Network { backbone, head })
+        // The random weights follow from this name: with another they would be others.
+        let projection = Initial::new(seed, device).of("head").linear(width, units);
+        Ok(Network { backbone, projection })
     }
 
-    /// The network whose last layer gives every unit mean 0 and this deviation over some rows, whatever the size of the features. A unit
-    /// that does not vary over them is only shifted.
+    /// The network whose projection gives every unit mean 0 and this standard deviation over some rows, whatever the scale of the
+    /// features: splits that see too little are all near 0.5, and those that see too much are saturated. A unit that does not vary over
+    /// the rows is only shifted.
     ///
     /// # Shapes
     /// - `features`: `[rows, features]`, as the backbone gives them
-    pub fn settle_head(mut self, features: Tensor<2>, deviation: f64) -> Self {
-        let activations = self.head.forward(features);
+    pub fn standardise_activations(mut self, features: Tensor<2>, deviation: f64) -> Self {
+        let activations = self.projection.forward(features);
         let [rows, units] = activations.dims();
         let activations = host(activations.inner().into_data());
         let (mut shifts, mut factors) = (vec![0.0; units], vec![1.0; units]);
@@ -53,9 +55,9 @@ impl Network {
             }
             *shift = -mean;
         }
-        self.head.weight = rewritten(self.head.weight, |at, w| w * factors[at % units]);
-        self.head.bias =
-            self.head.bias.map(|bias| rewritten(bias, |unit, b| (b + shifts[unit]) * factors[unit]));
+        self.projection.weight = rewritten(self.projection.weight, |at, w| w * factors[at % units]);
+        self.projection.bias =
+            self.projection.bias.map(|bias| rewritten(bias, |unit, b| (b + shifts[unit]) * factors[unit]));
         self
     }
 
@@ -64,7 +66,7 @@ impl Network {
     /// # Shapes
     /// - `rows`: `[rows, channels, side, side]`, or `[rows, features, 1, 1]` of a table; result: `[rows, units]`
     pub fn activations(&self, rows: Tensor<4>, mode: &Mode) -> Tensor<2> {
-        self.head.forward(self.backbone.forward(rows, mode))
+        self.projection.forward(self.backbone.forward(rows, mode))
     }
 }
 
@@ -81,12 +83,12 @@ fn rewritten<const D: usize>(
     })
 }
 
-/// How rows are made ready for a network; stored with it.
+/// How rows become the input of a network; stored with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ready {
-    /// Pictures are resized, cut and scaled.
-    Pictures(Preparation),
+pub enum Preprocessing {
+    /// Images are resized, cropped and scaled.
+    Images(Preparation),
     /// The columns of a table are shifted and scaled to mean 0 and deviation 1 on the training rows.
     Table {
         /// The mean of every column.
@@ -96,14 +98,14 @@ pub enum Ready {
     },
 }
 
-impl Ready {
+impl Preprocessing {
     /// What a network sees.
     pub fn input(&self) -> Input {
         match self {
-            Ready::Pictures(preparation) => {
-                Input::Pictures { channels: preparation.channels, side: preparation.side }
+            Preprocessing::Images(preparation) => {
+                Input::Images { channels: preparation.channels, side: preparation.side }
             }
-            Ready::Table { mean, .. } => Input::Table { features: mean.len() },
+            Preprocessing::Table { mean, .. } => Input::Table { features: mean.len() },
         }
     }
 
@@ -125,12 +127,12 @@ impl Ready {
             .map(|(sum, square)| (square / count - (sum / count).powi(2)).max(0.0).sqrt())
             .map(|deviation| if deviation > 1e-6 { deviation as f32 } else { 1.0 })
             .collect();
-        Ready::Table { mean, deviation }
+        Preprocessing::Table { mean, deviation }
     }
 
     /// Some rows of a table, scaled.
     pub fn scaled(&self, features: &Features, rows: &[usize]) -> Vec<f32> {
-        let Ready::Table { mean, deviation } = self else {
+        let Preprocessing::Table { mean, deviation } = self else {
             unreachable!("tables are read by networks that were made for tables")
         };
         let mut all = vec![0.0; rows.len() * mean.len()];
@@ -141,10 +143,10 @@ impl Ready {
         all
     }
 
-    /// Numbers that were made ready, as a tensor.
+    /// Preprocessed numbers as a tensor.
     pub fn tensor(&self, numbers: Vec<f32>, device: &Device) -> Tensor<4> {
         let shape = match self.input() {
-            Input::Pictures { channels, side } => {
+            Input::Images { channels, side } => {
                 [numbers.len() / (channels * side * side), channels, side, side]
             }
             Input::Table { features } => [numbers.len() / features.max(1), features, 1, 1],
@@ -158,8 +160,8 @@ impl Ready {
 pub enum Rows<'a> {
     /// Of a table.
     Table(&'a Features),
-    /// Pictures.
-    Pictures(&'a Images),
+    /// Images.
+    Images(&'a Images),
 }
 
 impl Rows<'_> {
@@ -167,17 +169,12 @@ impl Rows<'_> {
     pub fn len(&self) -> usize {
         match self {
             Rows::Table(features) => features.rows(),
-            Rows::Pictures(images) => images.rows(),
+            Rows::Images(images) => images.rows(),
         }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
-/// Threads that read pictures ahead of a network.
+/// Threads that prefetch images for a network.
 pub(crate) const READERS: usize = 2;
 
 /// Rows that go through a network at once when it predicts.
@@ -190,7 +187,7 @@ const AT_ONCE: usize = 32;
 pub fn pass(
     rows: Rows<'_>,
     chosen: &[usize],
-    ready: &Ready,
+    preprocessing: &Preprocessing,
     device: &Device,
     compute: &Compute,
     through: impl Fn(Tensor<4>) -> Tensor<2> + Sync,
@@ -198,18 +195,18 @@ pub fn pass(
     let batches: Vec<Vec<usize>> = chosen.chunks(AT_ONCE).map(<[usize]>::to_vec).collect();
     let mut all = Vec::new();
     let mut add = |numbers: Vec<f32>| {
-        all.extend(compute.run(|| host(through(ready.tensor(numbers, device)).into_data())));
+        all.extend(compute.run(|| host(through(preprocessing.tensor(numbers, device)).into_data())));
     };
-    match (rows, ready) {
-        (Rows::Table(features), Ready::Table { .. }) => {
-            batches.iter().for_each(|batch| add(ready.scaled(features, batch)));
+    match (rows, preprocessing) {
+        (Rows::Table(features), Preprocessing::Table { .. }) => {
+            batches.iter().for_each(|batch| add(preprocessing.scaled(features, batch)));
         }
-        (Rows::Pictures(images), Ready::Pictures(preparation)) => {
-            for batch in batches_ahead(images, &batches, preparation, None, READERS)? {
+        (Rows::Images(images), Preprocessing::Images(preparation)) => {
+            for batch in prefetch(images, &batches, preparation, None, READERS)? {
                 add(batch?.pixels);
             }
         }
-        _ => return Err(Error::usage("the model reads pictures or a table, and was given the other")),
+        _ => return Err(Error::usage("the model reads images or a table, and was given the other")),
     }
     Ok(all)
 }
@@ -217,14 +214,15 @@ pub fn pass(
 /// The distributions of some rows, `[rows, labels]`.
 pub fn predict(
     network: &Network,
-    top: &Top,
+    output: &OutputLayer,
     rows: Rows<'_>,
     chosen: &[usize],
-    ready: &Ready,
+    preprocessing: &Preprocessing,
     (device, compute): (&Device, &Compute),
 ) -> Result<Matrix<f32>> {
-    let activations = pass(rows, chosen, ready, device, compute, |x| network.activations(x, &Mode::Predict))?;
-    Ok(Matrix::new(chosen.len(), top.labels(), top.predict(&activations, compute.threads()))?)
+    let activations =
+        pass(rows, chosen, preprocessing, device, compute, |x| network.activations(x, &Mode::Predict))?;
+    Ok(Matrix::new(chosen.len(), output.labels(), output.predict(&activations, compute.threads()))?)
 }
 
 /// The threads of a fit or a prediction. `burn` spreads its work over the `rayon` pool that it is called from; with one thread that has to be
@@ -292,19 +290,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_settled_head_has_the_deviation_asked_for_whatever_the_size_of_the_features() {
+    fn standardised_activations_have_the_deviation_asked_for_whatever_the_scale_of_the_features() {
         let device = Device::flex().autodiff();
         for size in [1e-3, 1.0, 1e3] {
             let network =
-                Network::new(Kind::Mlp, Input::Table { features: 5 }, 7, Seed::new(0), &device).unwrap();
+                Network::new(BackboneKind::Mlp, Input::Table { features: 5 }, 7, Seed::new(0), &device)
+                    .unwrap();
             let rows = 20;
             let width = network.backbone.width();
             // Large beside its spread, as features behind a rectifier are.
             let numbers = (0..rows * width).map(|i| size * (5.0 + ((i * 31) % 17) as f32 / 17.0)).collect();
             let features = Tensor::<2>::from_data(TensorData::new(numbers, [rows, width]), &device);
-            let network = network.settle_head(features.clone(), 2.0);
-            assert!(network.head.weight.is_require_grad());
-            let activations = host(network.head.forward(features).inner().into_data());
+            let network = network.standardise_activations(features.clone(), 2.0);
+            assert!(network.projection.weight.is_require_grad());
+            let activations = host(network.projection.forward(features).inner().into_data());
             for unit in 0..7 {
                 let over_rows: Vec<f32> = activations[unit..].iter().step_by(7).copied().collect();
                 let mean = over_rows.iter().sum::<f32>() / rows as f32;
@@ -319,12 +318,12 @@ mod tests {
     fn a_unit_that_sees_equal_rows_is_shifted_and_not_scaled() {
         let device = Device::flex().autodiff();
         let network =
-            Network::new(Kind::Mlp, Input::Table { features: 5 }, 3, Seed::new(0), &device).unwrap();
-        let before = host(network.head.weight.val().inner().into_data());
+            Network::new(BackboneKind::Mlp, Input::Table { features: 5 }, 3, Seed::new(0), &device).unwrap();
+        let before = host(network.projection.weight.val().inner().into_data());
         let features = Tensor::<2>::full([4, network.backbone.width()], 3.0, &device);
-        let network = network.settle_head(features.clone(), 2.0);
-        assert_eq!(host(network.head.weight.val().inner().into_data()), before);
-        let activations = host(network.head.forward(features).inner().into_data());
+        let network = network.standardise_activations(features.clone(), 2.0);
+        assert_eq!(host(network.projection.weight.val().inner().into_data()), before);
+        let activations = host(network.projection.forward(features).inner().into_data());
         assert!(activations.iter().all(|a| a.abs() < 1e-4), "{activations:?}");
     }
 }

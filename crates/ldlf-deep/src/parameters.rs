@@ -5,13 +5,13 @@ use ldlf_core::{Result, Settings};
 use ldlf_forest::loss::LossForm;
 use ldlf_math::optimise::step::{Optimiser, Schedule, Step, StepLength};
 
-use crate::backbones::Kind;
+use crate::backbones::BackboneKind;
 
 ldlf_core::parameters! {
     /// The network under the head and how it is trained.
     pub struct NetworkParameters {
-        /// Network under the head: small-cnn, resnet18, efficientnet-lite0, alexnet, alexnet-caffe, vgg16, or mlp for tables.
-        backbone: String = "small-cnn".to_string();
+        /// Network under the trees or the softmax.
+        backbone: BackboneKind = BackboneKind::SmallCnn;
         /// File of trained weights (.safetensors, .pth) to start from; none starts from random ones.
         weights: Option<String> = None;
         /// Pixels of a side of the square that the network sees; none is the network's usual side.
@@ -118,7 +118,7 @@ impl NetworkParameters {
     /// The step length of the head. Adam moves every weight by as much, and a layer of thousands of inputs so far at once that without
     /// batch norms the next layer's inputs grow out of bounds.
     pub(crate) fn learning_rate(&self) -> f64 {
-        let plain = Kind::named(&self.backbone).is_ok_and(|kind| !kind.is_normalised());
+        let plain = !self.backbone.is_normalised();
         let fixed = if plain && self.optimiser != Optimiser::Sgd { 0.0003 } else { 0.005 };
         self.learning_rate.unwrap_or(fixed)
     }

@@ -6,9 +6,8 @@ use ldlf_core::early_stopping::hold_out;
 use ldlf_core::{Dataset, Error, Result, Seed, Settings};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
-use crate::backbones::Kind;
-use crate::images::Preparation;
-use crate::network::{self, Ready};
+use crate::backbones::BackboneKind;
+use crate::network::{self, Preprocessing};
 use crate::parameters::{ForestParameters, NetworkParameters};
 
 /// What learns above the network, and how.
@@ -57,8 +56,8 @@ impl Plan {
     }
 
     /// Checks what can be checked before there are data.
-    pub fn check(&self) -> Result<Kind> {
-        let kind = Kind::named(&self.network.backbone)?;
+    pub fn check(&self) -> Result<BackboneKind> {
+        let kind = self.network.backbone;
         network::device(&self.network.device)?;
         if self.rule != Rule::Softmax {
             self.shape(1).check()?;
@@ -71,9 +70,9 @@ impl Plan {
             )));
         }
         let side = self.network.side.unwrap_or(kind.usual_side());
-        if kind != Kind::Mlp && side < kind.smallest_side() {
+        if side < kind.smallest_side() {
             return Err(Error::usage(format!(
-                "side must be at least {} for {}, got {side}: a smaller picture has no pixels left after its last layer",
+                "side must be at least {} for {}, got {side}: a smaller image has no pixels left after its last layer",
                 kind.smallest_side(),
                 kind.name()
             )));
@@ -98,29 +97,18 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
     hold_out(data, plan.network.validation_share, seed)
 }
 
-pub(crate) fn ready(plan: &Plan, kind: Kind, data: &Dataset, rows: &[usize]) -> Result<Ready> {
-    match (&data.images, kind) {
-        (Some(_), Kind::Mlp) => Err(Error::usage(
-            "backbone=mlp reads tables, not pictures; choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16",
-        )),
-        (None, Kind::Mlp) => Ok(Ready::table(&data.features, rows)),
-        (None, _) => Err(Error::usage(format!(
-            "backbone={} reads pictures, not a table; give a folder or zip file of pictures with --table, or choose backbone=mlp",
-            kind.name()
-        ))),
-        (Some(_), _) => {
-            let (mean, deviation) = kind.usual_scaling();
-            let channels = plan.network.channels;
-            if channels == 2 {
-                return Err(Error::usage("channels must be 1 or 3, got 2"));
-            }
-            Ok(Ready::Pictures(Preparation {
-                side: plan.network.side.unwrap_or(kind.usual_side()),
-                channels,
-                mean: mean[..channels].to_vec(),
-                deviation: deviation[..channels].to_vec(),
-            }))
-        }
+pub(crate) fn preprocessing(
+    plan: &Plan,
+    kind: BackboneKind,
+    data: &Dataset,
+    rows: &[usize],
+) -> Result<Preprocessing> {
+    let channels = plan.network.channels;
+    match (&data.images, kind.preparation(plan.network.side, channels)) {
+        (Some(_), None) | (None, Some(_)) => Err(kind.refusal()),
+        (None, None) => Ok(Preprocessing::table(&data.features, rows)),
+        (Some(_), Some(_)) if channels == 2 => Err(Error::usage("channels must be 1 or 3, got 2")),
+        (Some(_), Some(preparation)) => Ok(Preprocessing::Images(preparation)),
     }
 }
 

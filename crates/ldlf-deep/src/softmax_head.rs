@@ -1,4 +1,4 @@
-//! The softmax head of DLDL (Gao et al. 2017), the rival of the forest.
+//! The softmax head of DLDL (Gao et al. 2017), the baseline of the forest.
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -9,7 +9,7 @@ use ldlf_core::{Error, Result, Seed};
 use crate::head::weighted_mean;
 use crate::initial::Initial;
 
-/// A linear map to one activation a label, whose softmax is the predicted distribution.
+/// A linear map to one activation per label, whose softmax is the predicted distribution.
 #[derive(Module, Debug)]
 pub struct SoftmaxHead {
     linear: Linear,

@@ -13,7 +13,7 @@ use ldlf_math::vectorise;
 
 use crate::arrays::{Path, host, keeps_path};
 
-/// Numbers that a task moves.
+/// Numbers per task.
 const CHUNK: usize = 1 << 15;
 
 /// First and second moments of one parameter; the second stay empty where the rule has none.

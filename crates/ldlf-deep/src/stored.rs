@@ -6,14 +6,19 @@ use ldlf_core::Result;
 use ldlf_core::stored::{Array, Parts};
 
 use crate::arrays::Numbers;
-use crate::top::Top;
+use crate::output_layer::OutputLayer;
 
-/// Adds a network and its top to a file under names that begin with `prefix`.
-pub(crate) fn put_network(parts: &mut Parts, prefix: &str, numbers: &BTreeMap<String, Numbers>, top: &Top) {
+/// Adds a network and its output layer to a file under names that begin with `prefix`.
+pub(crate) fn put_network(
+    parts: &mut Parts,
+    prefix: &str,
+    numbers: &BTreeMap<String, Numbers>,
+    output: &OutputLayer,
+) {
     for (name, (shape, values)) in numbers {
         parts.put(&format!("{prefix}network.{name}"), Array::F32(shape.clone(), values.clone()));
     }
-    if let Top::Forest(head) = top {
+    if let OutputLayer::Forest(head) = output {
         let shape = head.shape();
         let leaves = vec![shape.trees, shape.leaves(), shape.labels];
         parts.put(&format!("{prefix}leaves"), Array::F32(leaves, head.leaves().to_vec()));
@@ -24,15 +29,15 @@ pub(crate) fn put_network(parts: &mut Parts, prefix: &str, numbers: &BTreeMap<St
     }
 }
 
-/// The top of a file, of the same sizes as `like`.
-pub(crate) fn top_from(parts: &Parts, prefix: &str, like: &Top) -> Result<Top> {
-    let Top::Forest(head) = like else {
+/// The output layer of a file, of the same sizes as `like`.
+pub(crate) fn output_from(parts: &Parts, prefix: &str, like: &OutputLayer) -> Result<OutputLayer> {
+    let OutputLayer::Forest(head) = like else {
         return Ok(like.clone());
     };
     let shape = *head.shape();
     let leaves = parts.f32s(&format!("{prefix}leaves"), &[shape.trees, shape.leaves(), shape.labels])?;
     let units = parts.u32s(&format!("{prefix}units"), &[shape.trees, shape.splits()])?;
-    Top::forest(shape, units, leaves)
+    OutputLayer::forest(shape, units, leaves)
 }
 
 /// The single-precision arrays whose names begin with `prefix`, without it.

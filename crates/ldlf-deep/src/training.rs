@@ -25,37 +25,37 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{self, Numbers, host};
-use crate::backbones::{Kind, Mode};
-use crate::images::{Augmentation, batches_ahead};
+use crate::backbones::{BackboneKind, Mode};
+use crate::images::{Augmentation, prefetch};
 use crate::model::DeepModel;
-use crate::network::{self, Compute, Network, READERS, Ready, Rows};
-use crate::plan::{Plan, Rule, frozen, ready, sides};
+use crate::network::{self, Compute, Network, Preprocessing, READERS, Rows};
+use crate::output_layer::OutputLayer;
+use crate::plan::{Plan, Rule, frozen, preprocessing, sides};
 use crate::steps::{self, State};
-use crate::stored::{numbers_under, put_network, top_from};
-use crate::top::Top;
+use crate::stored::{numbers_under, output_from, put_network};
 use crate::weights::load_weights;
 
 /// Everything that changes while a network is trained.
 struct Training<'a> {
     plan: &'a Plan,
-    kind: Kind,
+    kind: BackboneKind,
     data: &'a Dataset,
     rows: Vec<usize>,
     validation: Vec<usize>,
     seed: Seed,
-    ready: Ready,
+    preprocessing: Preprocessing,
     device: Device,
     compute: Compute,
     prior: LeafPrior,
     network: Option<Network>,
     /// What a file of weights had for the network.
     weights: Option<String>,
-    top: Top,
+    output: OutputLayer,
     state: State,
     /// The activations and rows of the mini-batches since the last leaf update.
     noted: (Vec<f32>, Vec<usize>),
     progress: Progress,
-    best: Option<(BTreeMap<String, Numbers>, Top)>,
+    best: Option<(BTreeMap<String, Numbers>, OutputLayer)>,
     fingerprint: OnceCell<String>,
 }
 
@@ -90,9 +90,9 @@ impl<'a> Training<'a> {
         let (rows, validation) = sides(plan, data, seed);
         let device = network::device(&parameters.device)?.autodiff();
         let compute = Compute::new(&context.threads)?;
-        let ready = ready(plan, kind, data, &rows)?;
-        let top = match plan.rule {
-            Rule::Softmax => Top::Softmax { labels: data.labels() },
+        let preprocessing = preprocessing(plan, kind, data, &rows)?;
+        let output = match plan.rule {
+            Rule::Softmax => OutputLayer::Softmax { labels: data.labels() },
             _ => {
                 let shape = plan.shape(data.labels());
                 // Every unit has weights, and drawing the splits' units takes room for all of them.
@@ -101,10 +101,10 @@ impl<'a> Training<'a> {
                     &[("units", shape.units)],
                     4 * size_of::<f32>(),
                 )?;
-                Top::Forest(Head::new(shape, seed)?)
+                OutputLayer::Forest(Head::new(shape, seed)?)
             }
         };
-        let mut network = Network::new(kind, ready.input(), top.units(), seed, &device)?;
+        let mut network = Network::new(kind, preprocessing.input(), output.units(), seed, &device)?;
         let mut weights = None;
         if let Some(path) = &parameters.weights {
             let (backbone, report) = load_weights(network.backbone, Path::new(path))?;
@@ -122,13 +122,13 @@ impl<'a> Training<'a> {
             rows,
             validation,
             seed,
-            ready,
+            preprocessing,
             device,
             compute,
             prior: LeafPrior { strength: plan.forest.leaf_prior, base: mean },
             network: Some(network),
             weights,
-            top,
+            output,
             state: State::new(),
             noted: Default::default(),
             progress: Progress {
@@ -188,11 +188,11 @@ impl<'a> Training<'a> {
             let (epoch, done) =
                 (self.progress.iteration / self.per_epoch(), self.progress.iteration % self.per_epoch());
             let batches = self.batches(epoch).split_off(done);
-            match (&data.images, self.ready.clone()) {
-                (Some(images), Ready::Pictures(preparation)) => {
+            match (&data.images, self.preprocessing.clone()) {
+                (Some(images), Preprocessing::Images(preparation)) => {
                     let seed = self.seed.named("augmentation").numbered(epoch as u64);
                     let ahead =
-                        batches_ahead(images, &batches, &preparation, Some((&augmentation, seed)), READERS)?;
+                        prefetch(images, &batches, &preparation, Some((&augmentation, seed)), READERS)?;
                     for batch in ahead {
                         let batch = batch?;
                         if let ControlFlow::Break(reason) =
@@ -202,9 +202,9 @@ impl<'a> Training<'a> {
                         }
                     }
                 }
-                (_, ready) => {
+                (_, preprocessing) => {
                     for rows in batches {
-                        let numbers = ready.scaled(&data.features, &rows);
+                        let numbers = preprocessing.scaled(&data.features, &rows);
                         if let ControlFlow::Break(reason) = self.iterate(&rows, numbers, context)? {
                             return Ok(reason);
                         }
@@ -235,7 +235,7 @@ impl<'a> Training<'a> {
         self.progress.loss = Some(loss);
         let iteration = self.progress.iteration;
         let mut verdict = ControlFlow::Continue(());
-        if matches!(self.top, Top::Forest(_)) && self.leaves_are_due(iteration) {
+        if matches!(self.output, OutputLayer::Forest(_)) && self.leaves_are_due(iteration) {
             self.update_leaves();
             verdict = context.report(FitEvent::LeafUpdate { iteration }, self);
         }
@@ -265,18 +265,18 @@ impl<'a> Training<'a> {
             weights: self.data.weights.as_deref(),
             rows: Some(rows),
         };
-        let (top, ready, device, state, threads) =
-            (&self.top, &self.ready, &self.device, &mut self.state, self.compute.threads());
+        let (output, preprocessing, device, state, threads) =
+            (&self.output, &self.preprocessing, &self.device, &mut self.state, self.compute.threads());
         let (forest, plan) = (&self.plan.forest, &self.plan.network);
         let (network, loss, seen) = self.compute.run(|| {
-            let features = network.backbone.forward(ready.tensor(numbers, device), &mode);
-            if iteration == 0 && matches!(top, Top::Forest(_)) {
-                network = network.settle_head(features.clone(), forest.steepness);
+            let features = network.backbone.forward(preprocessing.tensor(numbers, device), &mode);
+            if iteration == 0 && matches!(output, OutputLayer::Forest(_)) {
+                network = network.standardise_activations(features.clone(), forest.steepness);
             }
-            let activations = network.head.forward(features);
+            let activations = network.projection.forward(features);
             let shape = activations.dims();
             let seen = host(activations.clone().inner().into_data());
-            let (loss, gradient) = top.loss_and_gradient(&seen, &examples, (forest.loss, trees), threads);
+            let (loss, gradient) = output.loss_and_gradient(&seen, &examples, (forest.loss, trees), threads);
             // The gradient of `sum a g` with respect to `a` is `g`: the network's own gradients follow from it.
             let pull = Tensor::<2>::from_data(TensorData::new(gradient, shape), device);
             let gradients = (activations * pull).sum().backward();
@@ -285,7 +285,7 @@ impl<'a> Training<'a> {
             (steps::step(network, gradients, state, &step_of, second, plan.clip, threads), loss, seen)
         });
         self.network = Some(network);
-        if matches!(self.top, Top::Forest(_)) {
+        if matches!(self.output, OutputLayer::Forest(_)) {
             self.noted.0.extend(seen);
             self.noted.1.extend_from_slice(rows);
         }
@@ -293,7 +293,7 @@ impl<'a> Training<'a> {
     }
 
     fn trees_of(&self, iteration: usize) -> Range<usize> {
-        let Top::Forest(head) = &self.top else {
+        let OutputLayer::Forest(head) = &self.output else {
             return 0..0;
         };
         let trees = head.shape().trees;
@@ -319,7 +319,7 @@ impl<'a> Training<'a> {
         let update = LeafUpdate { iterations: self.plan.forest.leaf_iterations, prior: self.prior.clone() };
         let ordered = self.data.schema.label_values.is_some();
         let smoothing = if ordered { self.plan.forest.leaf_smoothing } else { 0.0 };
-        self.top.update_leaves(&activations, &examples, &update, smoothing, self.compute.threads());
+        self.output.update_leaves(&activations, &examples, &update, smoothing, self.compute.threads());
     }
 
     /// Measures the validation rows, keeps the best network, and says whether to stop.
@@ -331,7 +331,7 @@ impl<'a> Training<'a> {
         self.progress.mae = mae;
         let mut verdict = ControlFlow::Continue(());
         match self.progress.patience.measured(iteration, kl) {
-            Verdict::Best => self.best = Some((arrays::collect(&network), self.top.clone())),
+            Verdict::Best => self.best = Some((arrays::collect(&network), self.output.clone())),
             Verdict::GoOn => {}
             Verdict::Stop => verdict = ControlFlow::Break(StopReason::EarlyStopping),
         }
@@ -342,9 +342,9 @@ impl<'a> Training<'a> {
     }
 
     fn predict_with(&self, network: &Network, data: &Dataset, chosen: &[usize]) -> Result<Matrix<f32>> {
-        let rows = data.images.as_ref().map_or(Rows::Table(&data.features), Rows::Pictures);
+        let rows = data.images.as_ref().map_or(Rows::Table(&data.features), Rows::Images);
         let device = self.device.clone().without_autodiff();
-        network::predict(network, &self.top, rows, chosen, &self.ready, (&device, &self.compute))
+        network::predict(network, &self.output, rows, chosen, &self.preprocessing, (&device, &self.compute))
     }
 
     fn finish(mut self, stopped: StopReason) -> Result<(DeepModel, Summary)> {
@@ -355,9 +355,9 @@ impl<'a> Training<'a> {
         }
         let best_iteration = best.is_some().then_some(self.progress.patience.best_iteration);
         let mut network = self.network().valid();
-        if let Some((numbers, top)) = best {
+        if let Some((numbers, output)) = best {
             network = arrays::restore(network, &numbers)?;
-            self.top = top;
+            self.output = output;
         }
         let summary = Summary {
             iterations: self.progress.iteration,
@@ -367,8 +367,9 @@ impl<'a> Training<'a> {
             validation_kl: self.progress.patience.best,
         };
         let device = self.device.without_autodiff();
-        let (kind, ready, weights, top) = (self.kind, self.ready, self.weights, self.top);
-        Ok((DeepModel { kind, ready, weights, network, top, device }, summary))
+        let (kind, preprocessing, weights, output) =
+            (self.kind, self.preprocessing, self.weights, self.output);
+        Ok((DeepModel { kind, preprocessing, weights, network, output, device }, summary))
     }
 
     fn origin(&self) -> Origin {
@@ -391,10 +392,10 @@ impl<'a> Training<'a> {
             let second = seconds.remove(&name).map(|(_, second)| second).unwrap_or_default();
             self.state.insert(name, steps::Moments { first, second });
         }
-        self.top = top_from(checkpoint, "", &self.top)?;
+        self.output = output_from(checkpoint, "", &self.output)?;
         if checkpoint.has("noted_rows") {
             let rows = checkpoint.u32s("noted_rows", checkpoint.shape("noted_rows")?)?;
-            let activations = checkpoint.f32s("noted_activations", &[rows.len(), self.top.units()])?;
+            let activations = checkpoint.f32s("noted_activations", &[rows.len(), self.output.units()])?;
             if rows.iter().any(|&row| row as usize >= self.data.rows()) {
                 return Err(Error::model_file(
                     "the checkpoint names a row that is not there; it may be damaged",
@@ -404,7 +405,7 @@ impl<'a> Training<'a> {
         }
         let best = numbers_under(checkpoint, "best.network.")?;
         if !best.is_empty() {
-            self.best = Some((best, top_from(checkpoint, "best.", &self.top)?));
+            self.best = Some((best, output_from(checkpoint, "best.", &self.output)?));
         }
         self.progress = kept.progress;
         self.progress.patience.allowed = self.plan.network.patience;
@@ -418,10 +419,10 @@ impl InProgress for Training<'_> {
         let device = self.device.clone().without_autodiff();
         let predicted = network::predict(
             &self.network().valid(),
-            &self.top,
+            &self.output,
             Rows::Table(features),
             &chosen,
-            &self.ready,
+            &self.preprocessing,
             (&device, &self.compute),
         )?;
         Ok(Prediction::Distributions(predicted))
@@ -442,9 +443,9 @@ impl InProgress for Training<'_> {
 
     fn checkpoint(&self) -> Option<Parts> {
         let mut parts = Parts::new();
-        put_network(&mut parts, "", &arrays::collect(&self.network().valid()), &self.top);
-        if let Some((numbers, top)) = &self.best {
-            put_network(&mut parts, "best.", numbers, top);
+        put_network(&mut parts, "", &arrays::collect(&self.network().valid()), &self.output);
+        if let Some((numbers, output)) = &self.best {
+            put_network(&mut parts, "best.", numbers, output);
         }
         for (name, moments) in &self.state {
             parts.put(&format!("first.{name}"), Array::F32(vec![moments.first.len()], moments.first.clone()));
@@ -457,7 +458,7 @@ impl InProgress for Training<'_> {
         if !rows.is_empty() {
             parts.put(
                 "noted_activations",
-                Array::F32(vec![rows.len(), self.top.units()], activations.clone()),
+                Array::F32(vec![rows.len(), self.output.units()], activations.clone()),
             );
             parts.put(
                 "noted_rows",

@@ -1,4 +1,4 @@
-//! Weights from the files of PyTorch and of safetensors, matched by name.
+//! Weights from PyTorch and safetensors files, matched by name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ use burn::store::{ModuleStore, PytorchStore, SafetensorsStore, bridge};
 use burn::tensor::{Shape, Tensor, TensorData};
 use ldlf_core::{Error, Result};
 
-use crate::backbones::{Backbone, Kind, vgg16};
+use crate::backbones::{Backbone, BackboneKind};
 
 /// What a weight file and a network had in common. Names are those of the network, but for `unused`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,8 +41,8 @@ const WRAPPERS: [&str; 6] = ["state_dict", "model_state_dict", "model", "module"
 
 /// Loads the weights of a network from a `.safetensors` file or from what `torch.save` writes (`.pth`, `.pt`), by name.
 ///
-/// Names are the network's own (torchvision's); leading `model.`, `module.` and the like are passed over, VGG-16 also takes the
-/// names of VGG-Face, and EfficientNet-Lite0 those of its PyPI package. A file that holds nothing for this network, or a parameter of
+/// Names are the network's own (torchvision's); leading `model.`, `module.` and the like are skipped, and a backbone may also take
+/// the names of other published files. A file that holds nothing for this network, or a parameter of
 /// another shape, is refused.
 pub fn load_weights(backbone: Backbone, path: &Path) -> Result<(Backbone, WeightReport)> {
     match format_of(path)? {
@@ -123,8 +123,8 @@ fn some_of(names: &[String]) -> String {
     }
 }
 
-/// The name by which the network would call an entry of a file.
-fn own_name(name: &str, kind: Kind) -> String {
+/// The parameter that an entry of a file belongs to.
+fn own_name(name: &str, kind: BackboneKind) -> String {
     let mut name = name;
     while let Some((first, rest)) = name.split_once('.') {
         if !WRAPPERS.contains(&first) {
@@ -132,23 +132,7 @@ fn own_name(name: &str, kind: Kind) -> String {
         }
         name = rest;
     }
-    match kind {
-        Kind::EfficientNetLite0 => {
-            name.split('.').map(|part| part.strip_prefix('_').unwrap_or(part)).collect::<Vec<_>>().join(".")
-        }
-        Kind::Vgg16 => {
-            let Some((layer, parameter)) = name.split_once('.') else { return name.into() };
-            match layer {
-                "fc6" => format!("classifier.0.{parameter}"),
-                "fc7" => format!("classifier.3.{parameter}"),
-                _ => match vgg16::numbers().into_iter().find(|(known, _)| known == layer) {
-                    Some((_, number)) => format!("features.{number}.{parameter}"),
-                    None => name.into(),
-                },
-            }
-        }
-        _ => name.into(),
-    }
+    kind.parameter_name(name)
 }
 
 enum Failure {

@@ -6,10 +6,11 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
 use common::{device, input, numbers, with_hashed_weights};
 use ldlf_core::Seed;
-use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
+use ldlf_core::parameters::{Kind, ParameterType};
+use ldlf_deep::backbones::{Backbone, BackboneKind, Input, InputConvention, Mode};
 use serde_json::Value;
 
-fn oracle(kind: Kind) -> Value {
+fn oracle(kind: BackboneKind) -> Value {
     let all: Value = serde_json::from_str(include_str!("oracles/networks.json")).unwrap();
     all[kind.name()].clone()
 }
@@ -22,15 +23,15 @@ fn floats(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
 }
 
-fn input_of(kind: Kind, channels: usize, side: usize) -> Input {
-    match kind {
-        Kind::Mlp => Input::Table { features: channels },
-        _ => Input::Pictures { channels, side },
+fn input_of(kind: BackboneKind, channels: usize, side: usize) -> Input {
+    match kind.reads_tables() {
+        true => Input::Table { features: channels },
+        false => Input::Images { channels, side },
     }
 }
 
 /// The thin network of the oracle with its weights, and its input.
-fn case(kind: Kind) -> (Backbone, Tensor<4>, Value) {
+fn case(kind: BackboneKind) -> (Backbone, Tensor<4>, Value) {
     let (device, oracle) = (device(), oracle(kind));
     let shape: Vec<usize> = oracle["input"].as_array().unwrap().iter().map(whole).collect();
     let shape: [usize; 4] = shape.try_into().unwrap();
@@ -40,7 +41,7 @@ fn case(kind: Kind) -> (Backbone, Tensor<4>, Value) {
     (with_hashed_weights(backbone), x, oracle)
 }
 
-fn output_equals_pytorch(kind: Kind) {
+fn output_equals_pytorch(kind: BackboneKind) {
     let (backbone, x, oracle) = case(kind);
     let rows = x.dims()[0];
     let found = numbers(backbone.forward(x, &Mode::Predict));
@@ -54,7 +55,7 @@ fn output_equals_pytorch(kind: Kind) {
     }
 }
 
-fn layers_equal_pytorch(kind: Kind) {
+fn layers_equal_pytorch(kind: BackboneKind) {
     let (backbone, x, oracle) = case(kind);
     for layer in kind.layers() {
         let expected = &oracle["layers"][layer];
@@ -98,7 +99,7 @@ impl ModuleVisitor for Parameters {
     }
 }
 
-fn parameters_are_those_of_pytorch(kind: Kind) {
+fn parameters_are_those_of_pytorch(kind: BackboneKind) {
     let (oracle, device) = (oracle(kind), device());
     let side = kind.usual_side();
     let channels = whole(&oracle["input"][1]);
@@ -116,7 +117,13 @@ fn parameters_are_those_of_pytorch(kind: Kind) {
 }
 
 macro_rules! networks {
-    ($($name:ident: $kind:expr),* $(,)?) => { $(
+    ($($name:ident: $kind:expr),* $(,)?) => {
+        #[test]
+        fn every_backbone_is_compared_with_pytorch() {
+            assert!(BackboneKind::ALL.iter().all(|kind| [$($kind),*].contains(kind)));
+        }
+
+        $(
         mod $name {
             use super::*;
 
@@ -139,29 +146,49 @@ macro_rules! networks {
 }
 
 networks! {
-    alexnet: Kind::AlexNet,
-    alexnet_caffe: Kind::AlexNetCaffe,
-    vgg16: Kind::Vgg16,
-    resnet18: Kind::ResNet18,
-    efficientnet_lite0: Kind::EfficientNetLite0,
-    small_cnn: Kind::SmallCnn,
-    mlp: Kind::Mlp,
+    alexnet: BackboneKind::AlexNet,
+    alexnet_caffe: BackboneKind::AlexNetCaffe,
+    vgg16: BackboneKind::Vgg16,
+    resnet18: BackboneKind::ResNet18,
+    efficientnet_lite0: BackboneKind::EfficientNetLite0,
+    small_cnn: BackboneKind::SmallCnn,
+    mlp: BackboneKind::Mlp,
 }
 
-fn refusal(kind: Kind, input: Input) -> String {
+#[test]
+fn every_backbone_is_found_by_its_name_and_is_a_choice_of_the_parameter() {
+    let Kind::Choice { choices } = BackboneKind::kind() else { panic!("a backbone is a choice") };
+    assert_eq!(choices, BackboneKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>());
+    for &kind in BackboneKind::ALL {
+        assert_eq!(BackboneKind::named(kind.name()).unwrap(), kind);
+        assert_eq!(BackboneKind::from_value(&kind.to_value()), Some(kind));
+        assert!(!kind.summary().is_empty() && !kind.layers().is_empty(), "{}", kind.name());
+    }
+}
+
+#[test]
+fn the_preparation_of_a_backbone_has_its_side_and_the_scaling_of_its_weights() {
+    let lite = BackboneKind::EfficientNetLite0.preparation(None, 1).unwrap();
+    assert_eq!((lite.side, &lite.mean[..]), (224, &[127.0 / 255.0][..]));
+    let small = BackboneKind::SmallCnn.preparation(Some(16), 3).unwrap();
+    assert_eq!((small.side, &small.deviation[..]), (16, &InputConvention::IMAGENET.deviation[..]));
+    assert_eq!(BackboneKind::Mlp.preparation(None, 3), None);
+}
+
+fn refusal(kind: BackboneKind, input: Input) -> String {
     Backbone::new(kind, input, Seed::new(0), &device()).unwrap_err().to_string()
 }
 
 #[test]
-fn a_picture_too_small_for_the_network_is_refused() {
-    let small = Input::Pictures { channels: 3, side: 31 };
-    assert_eq!(refusal(Kind::Vgg16, small), "side must be at least 32 for vgg16, got 31");
-    assert_eq!(refusal(Kind::AlexNet, small), "side must be at least 63 for alexnet, got 31");
+fn an_image_too_small_for_the_network_is_refused() {
+    let small = Input::Images { channels: 3, side: 31 };
+    assert_eq!(refusal(BackboneKind::Vgg16, small), "side must be at least 32 for vgg16, got 31");
+    assert_eq!(refusal(BackboneKind::AlexNet, small), "side must be at least 63 for alexnet, got 31");
 }
 
 #[test]
-fn pictures_of_the_smallest_side_leave_a_pixel() {
-    for kind in Kind::ALL {
+fn images_of_the_smallest_side_leave_a_pixel() {
+    for &kind in BackboneKind::ALL {
         let side = kind.smallest_side();
         let taken = input_of(kind, 1, side);
         let backbone = Backbone::thinner(kind, taken, 8, Seed::new(0), &device()).unwrap();
@@ -171,20 +198,21 @@ fn pictures_of_the_smallest_side_leave_a_pixel() {
 }
 
 #[test]
-fn a_table_for_a_network_of_pictures_and_pictures_for_one_of_tables_are_refused() {
+fn a_table_for_a_network_of_images_and_images_for_one_of_tables_are_refused() {
     assert_eq!(
-        refusal(Kind::ResNet18, Input::Table { features: 4 }),
-        "resnet18 takes pictures, not tables; choose the backbone mlp"
+        refusal(BackboneKind::ResNet18, Input::Table { features: 4 }),
+        "backbone=resnet18 reads images, not tables; give a folder or zip file of images, or choose mlp"
     );
     assert_eq!(
-        refusal(Kind::Mlp, Input::Pictures { channels: 3, side: 64 }),
-        "mlp takes tables, not pictures; choose another backbone, for example small-cnn"
+        refusal(BackboneKind::Mlp, Input::Images { channels: 3, side: 64 }),
+        "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, alexnet, \
+         alexnet-caffe or vgg16"
     );
 }
 
 #[test]
 fn a_layer_that_is_not_there_is_refused_with_those_that_are() {
-    let (backbone, x, _) = case(Kind::Mlp);
+    let (backbone, x, _) = case(BackboneKind::Mlp);
     assert_eq!(
         backbone.forward_to("fc8", x).unwrap_err().to_string(),
         "mlp has no layer \"fc8\"; there are hidden1, hidden2"
@@ -194,8 +222,9 @@ fn a_layer_that_is_not_there_is_refused_with_those_that_are() {
 #[test]
 fn weights_follow_from_the_seed() {
     let features = |seed| {
-        let taken = Input::Pictures { channels: 3, side: 16 };
-        let backbone = Backbone::thinner(Kind::SmallCnn, taken, 8, Seed::new(seed), &device()).unwrap();
+        let taken = Input::Images { channels: 3, side: 16 };
+        let backbone =
+            Backbone::thinner(BackboneKind::SmallCnn, taken, 8, Seed::new(seed), &device()).unwrap();
         numbers(backbone.forward(input("input", [2, 3, 16, 16], 1.0, &device()), &Mode::Predict))
     };
     assert_eq!(features(0), features(0));
@@ -226,8 +255,8 @@ fn statistics(backbone: &Backbone) -> Vec<f32> {
 
 fn small_cnn_in_training() -> (Backbone, Tensor<4>) {
     let device = device().autodiff();
-    let taken = Input::Pictures { channels: 3, side: 16 };
-    let backbone = Backbone::thinner(Kind::SmallCnn, taken, 8, Seed::new(0), &device).unwrap();
+    let taken = Input::Images { channels: 3, side: 16 };
+    let backbone = Backbone::thinner(BackboneKind::SmallCnn, taken, 8, Seed::new(0), &device).unwrap();
     (backbone, input("input", [4, 3, 16, 16], 1.0, &device))
 }
 

@@ -7,7 +7,7 @@ use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use common::{device, distributions, input, numbers, with_hashed_weights};
 use ldlf_core::{Seed, Threads};
-use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
+use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
 use ldlf_deep::head::ForestHead;
 use ldlf_forest::head::{Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
@@ -30,8 +30,8 @@ fn oracle() -> Value {
 }
 
 fn network(oracle: &Value, device: &Device) -> Network {
-    let taken = Input::Pictures { channels: 3, side: SIDE };
-    let backbone = Backbone::thinner(Kind::SmallCnn, taken, 4, Seed::new(0), device).unwrap();
+    let taken = Input::Images { channels: 3, side: SIDE };
+    let backbone = Backbone::thinner(BackboneKind::SmallCnn, taken, 4, Seed::new(0), device).unwrap();
     let units = oracle["units"].as_array().unwrap().iter().flat_map(|tree| tree.as_array().unwrap());
     let units = units.map(|unit| unit.as_u64().unwrap() as u32).collect();
     let leaves = distributions("leaves", SHAPE.trees * SHAPE.leaves(), SHAPE.labels);
@@ -40,14 +40,14 @@ fn network(oracle: &Value, device: &Device) -> Network {
     Network { backbone: with_hashed_weights(backbone), head }
 }
 
-/// Trains as the oracle does; `on_cpu` decides who computes the loss. Gives the losses and predictions of the first pictures.
+/// Trains as the oracle does; `on_cpu` decides who computes the loss. Gives the losses and predictions of the first images.
 fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
     let device = device().autodiff();
     let mut network = network(&oracle(), &device);
     let mut optimiser = SgdConfig::new().init();
     let (mut losses, mut noted) = (Vec::new(), (Vec::new(), Vec::new()));
     for step in 0..10 {
-        let x = input(&format!("pictures {step}"), [ROWS, 3, SIDE, SIDE], 1.0, &device);
+        let x = input(&format!("images {step}"), [ROWS, 3, SIDE, SIDE], 1.0, &device);
         let targets = distributions(&format!("targets {step}"), ROWS, SHAPE.labels);
         let features = network.backbone.forward(x, &Mode::Train(Seed::new(step)));
         let activations = network.head.activations(features);
@@ -80,7 +80,7 @@ fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
         }
     }
     let network = network.valid();
-    let x = input("pictures 0", [ROWS, 3, SIDE, SIDE], 1.0, &device.clone().without_autodiff());
+    let x = input("images 0", [ROWS, 3, SIDE, SIDE], 1.0, &device.clone().without_autodiff());
     let features = network.backbone.forward(x, &Mode::Predict);
     (losses, numbers(network.head.predict(network.head.activations(features))))
 }

@@ -30,11 +30,11 @@ impl Pictures for Squares {
     fn len(&self) -> usize {
         self.0.len()
     }
-    fn name(&self, picture: usize) -> &str {
-        &self.0[picture]
+    fn name(&self, image: usize) -> &str {
+        &self.0[image]
     }
-    fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>> {
-        let blue = (255.0 * colour(picture, self.len())) as u8;
+    fn resized(&self, image: usize, side: usize) -> Result<Arc<Picture>> {
+        let blue = (255.0 * colour(image, self.len())) as u8;
         let rgb = [255 - blue, 30, blue].repeat(side * side);
         Ok(Arc::new(Picture { width: side, height: side, rgb }))
     }
@@ -107,7 +107,7 @@ fn floor(data: &Dataset) -> f64 {
 }
 
 #[test]
-fn every_deep_learner_learns_from_pictures() {
+fn every_deep_learner_learns_from_images() {
     let data = squares();
     for learner in ["dldlf", "dndf-ldl", "dldl"] {
         let found = kl(&fit(learner, &["epochs=12"], &data), &data);
@@ -271,13 +271,13 @@ fn frozen_parameters_stay_as_they_were() {
     let all = |epochs: &'static str| [epochs, "freeze=all"];
     assert_eq!(numbers(&all("epochs=1"), second), numbers(&all("epochs=2"), second));
     assert_ne!(
-        numbers(&all("epochs=1"), "network.head.weight"),
-        numbers(&all("epochs=2"), "network.head.weight")
+        numbers(&all("epochs=1"), "network.projection.weight"),
+        numbers(&all("epochs=2"), "network.projection.weight")
     );
 }
 
 #[test]
-fn a_backbone_rate_of_nothing_moves_the_head_alone() {
+fn a_backbone_rate_of_nothing_moves_the_projection_alone() {
     let data = squares();
     let still = ["backbone_rate=0", "weight_decay=0", "epochs=2"];
     let parts = fit("dldl", &still, &data).to_parts();
@@ -288,7 +288,7 @@ fn a_backbone_rate_of_nothing_moves_the_head_alone() {
     };
     let conv = "network.backbone.blocks.0.conv.weight";
     assert_eq!(weights(&parts, conv), weights(&other, conv));
-    assert_ne!(weights(&parts, "network.head.weight"), weights(&other, "network.head.weight"));
+    assert_ne!(weights(&parts, "network.projection.weight"), weights(&other, "network.projection.weight"));
 }
 
 #[test]
@@ -309,30 +309,31 @@ fn what_does_not_fit_together_is_said_in_a_sentence() {
         let mut context = FitContext::new(0, Threads::one(), &mut observer);
         fit_with("dldlf", more, data, &mut context).err().unwrap().to_string()
     };
-    let (pictures, table) = (squares(), table());
+    let (images, table) = (squares(), table());
     assert_eq!(
-        refusal(&["backbone=alexnet"], &pictures),
-        "side must be at least 63 for alexnet, got 8: a smaller picture has no pixels left after its last layer"
+        refusal(&["backbone=alexnet"], &images),
+        "side must be at least 63 for alexnet, got 8: a smaller image has no pixels left after its last layer"
     );
     assert_eq!(
         refusal(&[], &table),
-        "backbone=small-cnn reads pictures, not a table; give a folder or zip file of pictures with --table, or choose \
-         backbone=mlp"
+        "backbone=small-cnn reads images, not tables; give a folder or zip file of images, or choose mlp"
     );
     assert_eq!(
-        refusal(&["backbone=mlp"], &pictures),
-        "backbone=mlp reads tables, not pictures; choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16"
+        refusal(&["backbone=mlp"], &images),
+        "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, alexnet, \
+         alexnet-caffe or vgg16"
     );
     assert_eq!(
-        refusal(&["weights=nowhere.pth"], &pictures),
+        refusal(&["weights=nowhere.pth"], &images),
         "weights=nowhere.pth: there is no such file; name a .safetensors or .pth file"
     );
     assert_eq!(
-        refusal(&["device=abacus"], &pictures),
+        refusal(&["device=abacus"], &images),
         "device must be one of cpu, wgpu, vulkan, metal, cuda, rocm, got abacus"
     );
     assert_eq!(
-        refusal(&["backbone=alexnt"], &pictures),
-        "no backbone is called \"alexnt\"; did you mean alexnet?"
+        refusal(&["backbone=alexnt"], &images),
+        "backbone must be one of small-cnn, resnet18, efficientnet-lite0, alexnet, alexnet-caffe, vgg16, mlp, got \
+         alexnt"
     );
 }

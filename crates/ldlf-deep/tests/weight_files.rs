@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use burn::tensor::Device;
 use common::{input, numbers, weights, with_hashed_weights};
 use ldlf_core::Seed;
-use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
+use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
 use ldlf_deep::weights::{WeightReport, load_weights};
 use tempfile::TempDir;
 
@@ -39,7 +39,8 @@ fn file(name: &str, write: impl FnOnce(&Path)) -> (TempDir, PathBuf) {
 }
 
 fn mlp() -> Backbone {
-    Backbone::thinner(Kind::Mlp, Input::Table { features: 3 }, 64, Seed::new(0), &Device::flex()).unwrap()
+    Backbone::thinner(BackboneKind::Mlp, Input::Table { features: 3 }, 64, Seed::new(0), &Device::flex())
+        .unwrap()
 }
 
 fn features(backbone: &Backbone) -> Vec<f32> {
@@ -90,8 +91,8 @@ fn a_safetensors_file_is_loaded_by_name_and_what_it_lacks_keeps_its_values() {
 
 #[test]
 fn vgg16_takes_the_names_of_vgg_face() {
-    let taken = Input::Pictures { channels: 3, side: 32 };
-    let vgg16 = || Backbone::thinner(Kind::Vgg16, taken, 32, Seed::new(0), &Device::flex()).unwrap();
+    let taken = Input::Images { channels: 3, side: 32 };
+    let vgg16 = || Backbone::thinner(BackboneKind::Vgg16, taken, 32, Seed::new(0), &Device::flex()).unwrap();
     let (_folder, path) = file("face.safetensors", |path| {
         safetensors(
             &[
@@ -112,8 +113,9 @@ fn vgg16_takes_the_names_of_vgg_face() {
 
 #[test]
 fn efficientnet_takes_the_names_of_its_package() {
-    let taken = Input::Pictures { channels: 3, side: 32 };
-    let lite0 = Backbone::thinner(Kind::EfficientNetLite0, taken, 8, Seed::new(0), &Device::flex()).unwrap();
+    let taken = Input::Images { channels: 3, side: 32 };
+    let lite0 =
+        Backbone::thinner(BackboneKind::EfficientNetLite0, taken, 8, Seed::new(0), &Device::flex()).unwrap();
     let (_folder, path) = file("lite0.safetensors", |path| {
         safetensors(
             &[

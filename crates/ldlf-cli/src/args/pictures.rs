@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+pub use ldlf::images::BadImages;
 use ldlf::{Error, Result, registry};
 
-/// What becomes of a row whose picture is not there or cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BadImages {
-    /// It is an error
-    Fail,
-    /// The row is left out, with a note
-    Skip,
+/// The words for [`BadImages`].
+fn bad_images() -> impl TypedValueParser<Value = BadImages> {
+    let fail = PossibleValue::new("fail").help("It is an error");
+    let skip = PossibleValue::new("skip").help("The row is left out, with a note");
+    PossibleValuesParser::new([fail, skip]).map(|word| match word.as_str() {
+        "skip" => BadImages::Skip,
+        _ => BadImages::Fail,
+    })
 }
 
 /// Which pictures are meant.
@@ -25,7 +28,7 @@ pub struct PictureOptions {
     #[arg(long, value_name = "COLUMN")]
     pub image_column: Option<String>,
     /// What becomes of rows whose picture is missing or cannot be read
-    #[arg(long, value_enum, default_value = "fail", value_name = "WHAT")]
+    #[arg(long, value_parser = bad_images(), default_value = "fail", value_name = "WHAT")]
     pub bad_images: BadImages,
 }
 

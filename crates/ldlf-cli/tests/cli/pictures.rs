@@ -158,7 +158,7 @@ fn a_row_without_picture_is_refused_or_left_out() {
         str![[r#"
 exit 3
 -- stderr
-error: labels.csv row 6: faces holds no picture "lost.png"; 1 of 6 rows have none; add them, or leave such rows out with --bad-images skip
+error: labels.csv row 6: faces holds no image "lost.png"; 1 of 6 rows have none; add them, or leave such rows out with --bad-images skip
 
 "#]]
     );
@@ -172,8 +172,8 @@ data     faces, 5 pictures, 10 labels
 stopped  all was done
 model    m
 -- stderr
-note: labels.csv: 1 of 6 rows have no picture in faces and were left out (the first: row 6, "lost.png")
-note: faces: 1 of 6 pictures have no row in labels.csv and are not used (the first: "5.png")
+note: labels.csv: 1 of 6 rows have no image in faces and were left out (the first: row 6, "lost.png")
+note: faces: 1 of 6 images have no row in labels.csv and are not used (the first: "5.png")
 
 "#]]
     );
@@ -184,7 +184,7 @@ fn a_picture_without_row_is_noted_and_a_table_of_other_pictures_is_refused() {
     let faces = Faces::new().last_row("");
     let call = format!("train faces {TABLE} {AGES} --learner mean --out m");
     assert!(faces.call(&call).ends_with(
-        "note: faces: 1 of 6 pictures have no row in labels.csv and are not used (the first: \"5.png\")\n"
+        "note: faces: 1 of 6 images have no row in labels.csv and are not used (the first: \"5.png\")\n"
     ));
     faces.write("labels.csv", "file,age\ntrain/0.png,10\ntrain/1.png,11\n");
     assert_data_eq!(
@@ -192,7 +192,7 @@ fn a_picture_without_row_is_noted_and_a_table_of_other_pictures_is_refused() {
         str![[r#"
 exit 3
 -- stderr
-error: no picture of faces has a row in labels.csv: the table names "train/0.png", the pictures are called "0.png" and so on; names must be paths within the folder or zip file
+error: no image of faces has a row in labels.csv: the table names "train/0.png", the images are called "0.png" and so on; names must be paths within the folder or zip file
 
 "#]]
     );
@@ -207,7 +207,7 @@ fn an_unreadable_picture_is_named_before_training_or_left_out() {
         str![[r#"
 exit 3
 -- stderr
-error: faces: the picture "3.png" cannot be read (it is neither JPEG nor PNG); replace it or leave it out, or use --bad-images skip
+error: faces: the image "3.png" cannot be read (it is neither JPEG nor PNG); replace it or leave it out, or use --bad-images skip
 
 "#]]
     );
@@ -245,7 +245,7 @@ fn what_is_no_folder_of_pictures_is_refused_in_one_sentence() {
         str![[r#"
 exit 3
 -- stderr
-error: empty: there are no pictures (JPEG or PNG) in it
+error: empty: there are no images (JPEG or PNG) in it
 
 "#]]
     );
@@ -263,7 +263,7 @@ error: lost does not exist
         str![[r#"
 exit 3
 -- stderr
-error: words.zip: neither a folder nor a usable zip file of pictures ([..])
+error: words.zip: neither a folder nor a usable zip file of images ([..])
 
 "#]]
     );
@@ -464,7 +464,7 @@ fn unreadable_pictures_are_named_or_left_out_of_predictions() {
         str![[r#"
 exit 3
 -- stderr
-error: faces: the picture "3.png" cannot be read (it is neither JPEG nor PNG); replace it or leave it out
+error: faces: the image "3.png" cannot be read (it is neither JPEG nor PNG); replace it or leave it out
 
 "#]]
     );

@@ -6,9 +6,10 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::Mode;
+use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::layers::{average_to, convolution, convolve, flat, max_pool};
 use super::named::Named;
-use super::{Mode, Network};
 use crate::dropout::dropout;
 use crate::initial::Initial;
 
@@ -16,7 +17,7 @@ use crate::initial::Initial;
 const CONVOLUTIONS: [(usize, usize, usize, usize, usize); 5] =
     [(0, 64, 11, 4, 2), (3, 192, 5, 1, 2), (6, 384, 3, 1, 1), (8, 256, 3, 1, 1), (10, 256, 3, 1, 1)];
 
-/// Side of the picture that the first fully connected layer sees.
+/// Side of the image that the first fully connected layer sees.
 const SIDE: usize = 6;
 
 /// Five convolutions (`features.0` to `features.10`) and two fully connected layers (`classifier.1` and `classifier.4`).
@@ -26,10 +27,16 @@ pub struct AlexNet {
     classifier: Named<Linear>,
 }
 
-impl AlexNet {
-    pub(super) const LAYERS: &'static [&'static str] = &["conv5", "pool5", "fc6", "fc7"];
+impl Architecture for AlexNet {
+    const FACTS: BackboneFacts = BackboneFacts {
+        name: "alexnet",
+        summary: "AlexNet as torchvision has it",
+        reads: Reads::Images { usual_side: 224, smallest_side: 63, convention: InputConvention::IMAGENET },
+        is_normalised: false,
+        layers: &["conv5", "pool5", "fc6", "fc7"],
+    };
 
-    pub(super) fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
+    fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
         let mut input = channels;
         let features = CONVOLUTIONS.map(|(number, width, kernel, stride, padding)| {
             let config = convolution([input, width / thinner], kernel, stride, padding);
@@ -45,9 +52,7 @@ impl AlexNet {
             classifier: Named::new([linear(1, input * SIDE * SIDE), linear(4, width)]),
         }
     }
-}
 
-impl Network for AlexNet {
     fn width(&self) -> usize {
         self.classifier.iter().last().map_or(0, |layer| layer.weight.lazy_shape()[1])
     }

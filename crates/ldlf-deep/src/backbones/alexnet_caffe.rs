@@ -2,8 +2,8 @@
 //! fourth and fifth convolution, local response normalisation before the first two poolings.
 //!
 //! The names are Caffe's (`conv1.weight` to `conv5.weight`, `fc6.weight`, `fc7.weight`), which conversions to `.pth` keep.
-//! Published weights expect BGR channels from 0 to 255 with their mean subtracted; the first convolution's input channels can be
-//! turned and scaled once when converting.
+//! Published weights expect BGR channels from 0 to 255 with their mean subtracted; a conversion can fold that into the
+//! first convolution.
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -11,12 +11,13 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::Mode;
+use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::layers::{average_to, convolution, convolve, flat, max_pool_over_the_edge};
-use super::{Mode, Network};
 use crate::dropout::dropout;
 use crate::initial::Initial;
 
-/// Side of the picture that the first fully connected layer sees.
+/// Side of the image that the first fully connected layer sees.
 const SIDE: usize = 6;
 
 /// Channels whose squares are summed to normalise one.
@@ -34,10 +35,16 @@ pub struct AlexNetCaffe {
     fc7: Linear,
 }
 
-impl AlexNetCaffe {
-    pub(super) const LAYERS: &'static [&'static str] = &["conv5", "pool5", "fc6", "fc7"];
+impl Architecture for AlexNetCaffe {
+    const FACTS: BackboneFacts = BackboneFacts {
+        name: "alexnet-caffe",
+        summary: "AlexNet as Caffe distributes it",
+        reads: Reads::Images { usual_side: 227, smallest_side: 55, convention: InputConvention::IMAGENET },
+        is_normalised: false,
+        layers: &["conv5", "pool5", "fc6", "fc7"],
+    };
 
-    pub(super) fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
+    fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
         let thin = |width: usize| width / thinner;
         let layer = |name: &str, channels, kernel, stride, padding, groups| {
             let config = convolution(channels, kernel, stride, padding).with_groups(groups);
@@ -54,22 +61,7 @@ impl AlexNetCaffe {
             fc7: initial.of("fc7").rectified_linear(thin(4096), thin(4096)),
         }
     }
-}
 
-/// `y_c = x_c / (1 + 0.0001 / 5 * s_c)^0.75`, where `s_c` is the sum of the squares of the five channels around `c`.
-fn normalise_locally(x: Tensor<4>) -> Tensor<4> {
-    let channels = x.dims()[1];
-    let squares = x.clone().square();
-    let reach = NEIGHBOURS / 2;
-    let padded = squares.pad([(0, 0), (reach, reach), (0, 0), (0, 0)], 0.0);
-    let mut sums = padded.clone().narrow(1, 0, channels);
-    for first in 1..NEIGHBOURS {
-        sums = sums + padded.clone().narrow(1, first, channels);
-    }
-    x * sums.mul_scalar(1e-4 / NEIGHBOURS as f64).add_scalar(1.0).powf_scalar(-0.75)
-}
-
-impl Network for AlexNetCaffe {
     fn width(&self) -> usize {
         self.fc7.weight.lazy_shape()[1]
     }
@@ -93,4 +85,17 @@ impl Network for AlexNetCaffe {
         }
         x
     }
+}
+
+/// `y_c = x_c / (1 + 0.0001 / 5 * s_c)^0.75`, where `s_c` is the sum of the squares of the five channels around `c`.
+fn normalise_locally(x: Tensor<4>) -> Tensor<4> {
+    let channels = x.dims()[1];
+    let squares = x.clone().square();
+    let reach = NEIGHBOURS / 2;
+    let padded = squares.pad([(0, 0), (reach, reach), (0, 0), (0, 0)], 0.0);
+    let mut sums = padded.clone().narrow(1, 0, channels);
+    for first in 1..NEIGHBOURS {
+        sums = sums + padded.clone().narrow(1, first, channels);
+    }
+    x * sums.mul_scalar(1e-4 / NEIGHBOURS as f64).add_scalar(1.0).powf_scalar(-0.75)
 }

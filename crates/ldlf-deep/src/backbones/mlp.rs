@@ -5,9 +5,10 @@ use burn::nn::Linear;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::Mode;
+use super::architecture::{Architecture, BackboneFacts, Reads};
 use super::layers::flat;
 use super::named::Named;
-use super::{Mode, Network};
 use crate::initial::Initial;
 
 /// Units of either layer.
@@ -20,26 +21,30 @@ pub struct Mlp {
     layers: Named<Linear>,
 }
 
-impl Mlp {
-    pub(super) const LAYERS: &'static [&'static str] = &["hidden1", "hidden2"];
+impl Architecture for Mlp {
+    const FACTS: BackboneFacts = BackboneFacts {
+        name: "mlp",
+        summary: "two fully connected layers, for tables",
+        reads: Reads::Table,
+        is_normalised: true,
+        layers: &["hidden1", "hidden2"],
+    };
 
-    pub(super) fn new(initial: &Initial<'_>, features: usize, thinner: usize) -> Self {
+    fn new(initial: &Initial<'_>, features: usize, thinner: usize) -> Self {
         let width = WIDTH / thinner;
         let layer = |number: usize, input| {
             (number.to_string(), initial.numbered(number).rectified_linear(input, width))
         };
         Mlp { layers: Named::new([layer(0, features), layer(2, width)]) }
     }
-}
 
-impl Network for Mlp {
     fn width(&self) -> usize {
         self.layers.iter().last().map_or(0, |layer| layer.weight.lazy_shape()[1])
     }
 
     fn run(&self, x: Tensor<4>, _mode: &Mode, until: &str) -> Tensor<2> {
         let mut x = flat(x);
-        for (layer, name) in self.layers.iter().zip(Self::LAYERS) {
+        for (layer, name) in self.layers.iter().zip(Self::FACTS.layers) {
             x = relu(layer.forward(x));
             if until == *name {
                 break;

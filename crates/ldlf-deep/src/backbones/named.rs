@@ -1,5 +1,5 @@
-//! A list of layers under names of our choice, for the gaps that `torch.nn.Sequential` leaves where it counts layers without
-//! parameters.
+//! A list of layers with names of our choice: `torch.nn.Sequential` also counts layers without parameters, so that its numbers
+//! have holes.
 
 use burn::module::{
     Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor,

@@ -5,9 +5,10 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::Mode;
+use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::batch_norm::BatchNorm;
 use super::layers::{convolution, convolve, flat, max_pool, mean_of_channels};
-use super::{Mode, Network};
 use crate::initial::Initial;
 
 /// A stem, four stages of two blocks, and the mean of every channel.
@@ -21,7 +22,7 @@ pub struct ResNet18 {
     layer4: Vec<Block>,
 }
 
-/// Two convolutions beside a short cut, which is itself a convolution where the size changes.
+/// Two convolutions beside a skip connection, which is itself a convolution where the size changes.
 #[derive(Module, Debug)]
 struct Block {
     conv1: Conv2d,
@@ -31,10 +32,16 @@ struct Block {
     downsample: Option<(Conv2d, BatchNorm)>,
 }
 
-impl ResNet18 {
-    pub(super) const LAYERS: &'static [&'static str] = &["layer1", "layer2", "layer3", "layer4", "avgpool"];
+impl Architecture for ResNet18 {
+    const FACTS: BackboneFacts = BackboneFacts {
+        name: "resnet18",
+        summary: "ResNet-18",
+        reads: Reads::Images { usual_side: 224, smallest_side: 32, convention: InputConvention::IMAGENET },
+        is_normalised: true,
+        layers: &["layer1", "layer2", "layer3", "layer4", "avgpool"],
+    };
 
-    pub(super) fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
+    fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
         let width = 64 / thinner;
         let stage = |name: &str, input: usize, output: usize, stride: usize| {
             let initial = initial.of(name);
@@ -52,6 +59,22 @@ impl ResNet18 {
             layer3: stage("layer3", 2 * width, 4 * width, 2),
             layer4: stage("layer4", 4 * width, 8 * width, 2),
         }
+    }
+
+    fn width(&self) -> usize {
+        8 * self.conv1.weight.lazy_shape()[0]
+    }
+
+    fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
+        let mut x = max_pool(self.bn1.rectified(convolve(&self.conv1, x), mode), 3, 2, 1);
+        let stages = [&self.layer1, &self.layer2, &self.layer3, &self.layer4];
+        for (blocks, name) in stages.into_iter().zip(Self::FACTS.layers) {
+            x = blocks.iter().fold(x, |x, block| block.forward(x, mode));
+            if until == *name {
+                return flat(x);
+            }
+        }
+        mean_of_channels(x)
     }
 }
 
@@ -79,23 +102,5 @@ impl Block {
         };
         let x = self.bn1.rectified(convolve(&self.conv1, x), mode);
         relu(self.bn2.forward(convolve(&self.conv2, x), mode) + short)
-    }
-}
-
-impl Network for ResNet18 {
-    fn width(&self) -> usize {
-        8 * self.conv1.weight.lazy_shape()[0]
-    }
-
-    fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2> {
-        let mut x = max_pool(self.bn1.rectified(convolve(&self.conv1, x), mode), 3, 2, 1);
-        let stages = [&self.layer1, &self.layer2, &self.layer3, &self.layer4];
-        for (blocks, name) in stages.into_iter().zip(Self::LAYERS) {
-            x = blocks.iter().fold(x, |x, block| block.forward(x, mode));
-            if until == *name {
-                return flat(x);
-            }
-        }
-        mean_of_channels(x)
     }
 }

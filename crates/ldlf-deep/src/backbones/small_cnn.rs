@@ -1,12 +1,13 @@
-//! A small convolutional network of our own, for pictures of about 64 pixels and two cores.
+//! A small convolutional network of our own, for images of about 64 pixels and two cores.
 
 use burn::module::Module;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 
+use super::Mode;
+use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::batch_norm::BatchNorm;
 use super::layers::{convolution, convolve, flat, max_pool, mean_of_channels};
-use super::{Mode, Network};
 use crate::initial::Initial;
 
 /// Output channels of the blocks.
@@ -25,10 +26,16 @@ struct Block {
     norm: BatchNorm,
 }
 
-impl SmallCnn {
-    pub(super) const LAYERS: &'static [&'static str] = &["block1", "block2", "block3", "block4", "avgpool"];
+impl Architecture for SmallCnn {
+    const FACTS: BackboneFacts = BackboneFacts {
+        name: "small-cnn",
+        summary: "four convolutions, for small images",
+        reads: Reads::Images { usual_side: 64, smallest_side: 8, convention: InputConvention::IMAGENET },
+        is_normalised: true,
+        layers: &["block1", "block2", "block3", "block4", "avgpool"],
+    };
 
-    pub(super) fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
+    fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
         let mut input = channels;
         let blocks = WIDTHS.iter().enumerate().map(|(number, width)| {
             let (initial, output) = (initial.of("blocks").numbered(number), width / thinner);
@@ -41,9 +48,7 @@ impl SmallCnn {
         });
         SmallCnn { blocks: blocks.collect() }
     }
-}
 
-impl Network for SmallCnn {
     fn width(&self) -> usize {
         self.blocks.last().map_or(0, |block| block.conv.weight.lazy_shape()[0])
     }
@@ -54,7 +59,7 @@ impl Network for SmallCnn {
                 x = max_pool(x, 2, 2, 0);
             }
             x = block.norm.rectified(convolve(&block.conv, x), mode);
-            if until == Self::LAYERS[number] {
+            if until == Self::FACTS.layers[number] {
                 return flat(x);
             }
         }

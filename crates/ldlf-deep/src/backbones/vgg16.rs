@@ -9,16 +9,17 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::Mode;
+use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::layers::{average_to, convolution, convolve, flat, max_pool};
 use super::named::Named;
-use super::{Mode, Network};
 use crate::dropout::dropout;
 use crate::initial::Initial;
 
 /// Output channels and convolutions of every stage, each of which ends in a pooling by two.
 const STAGES: [(usize, usize); 5] = [(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)];
 
-/// Side of the picture that the first fully connected layer sees.
+/// Side of the image that the first fully connected layer sees.
 const SIDE: usize = 7;
 
 /// Thirteen convolutions (`features.0` to `features.28`) and two fully connected layers (`classifier.0` and `classifier.3`).
@@ -29,7 +30,7 @@ pub struct Vgg16 {
 }
 
 /// The names of the convolutions in VGG-Face with their numbers in torchvision's `features`.
-pub(crate) fn numbers() -> Vec<(String, usize)> {
+fn numbers() -> Vec<(String, usize)> {
     let mut number = 0;
     let mut names = Vec::new();
     for (stage, (_, count)) in STAGES.into_iter().enumerate() {
@@ -44,10 +45,16 @@ pub(crate) fn numbers() -> Vec<(String, usize)> {
     names
 }
 
-impl Vgg16 {
-    pub(super) const LAYERS: &'static [&'static str] = &["conv5", "pool5", "fc6", "fc7"];
+impl Architecture for Vgg16 {
+    const FACTS: BackboneFacts = BackboneFacts {
+        name: "vgg16",
+        summary: "VGG-16, also of VGG-Face",
+        reads: Reads::Images { usual_side: 224, smallest_side: 32, convention: InputConvention::IMAGENET },
+        is_normalised: false,
+        layers: &["conv5", "pool5", "fc6", "fc7"],
+    };
 
-    pub(super) fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
+    fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self {
         let widths = STAGES.into_iter().flat_map(|(width, count)| vec![width / thinner; count]);
         let mut input = channels;
         let features = widths.zip(numbers()).map(|(output, (_, number))| {
@@ -62,9 +69,7 @@ impl Vgg16 {
         };
         Vgg16 { features, classifier: Named::new([linear(0, input * SIDE * SIDE), linear(3, width)]) }
     }
-}
 
-impl Network for Vgg16 {
     fn width(&self) -> usize {
         self.classifier.iter().last().map_or(0, |layer| layer.weight.lazy_shape()[1])
     }
@@ -91,5 +96,17 @@ impl Network for Vgg16 {
             }
         }
         x
+    }
+
+    fn parameter_name(entry: &str) -> String {
+        let Some((layer, parameter)) = entry.split_once('.') else { return entry.into() };
+        match layer {
+            "fc6" => format!("classifier.0.{parameter}"),
+            "fc7" => format!("classifier.3.{parameter}"),
+            _ => match numbers().into_iter().find(|(known, _)| known == layer) {
+                Some((_, number)) => format!("features.{number}.{parameter}"),
+                None => entry.into(),
+            },
+        }
     }
 }

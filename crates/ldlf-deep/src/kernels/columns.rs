@@ -12,7 +12,7 @@ use super::geometry::Geometry;
 const AT_ONCE: usize = 1 << 16;
 /// Columns that are made at a time at least: a product rearranges all weights first, which must pay.
 const LEAST: usize = 256;
-/// Parts that the pictures are cut into for the gradient of the weights, each with a sum of its own.
+/// Parts that the images are cut into for the gradient of the weights, each with a sum of its own.
 const PARTS: usize = 8;
 
 /// `[rows, inputs, height, width]` convolved with `[outputs, inputs / groups, kernel, kernel]`, plus the bias.
@@ -24,13 +24,13 @@ pub fn forward(geometry: &Geometry, x: &[f32], weight: &[f32], bias: &[f32]) -> 
     }
     out.par_chunks_mut(geometry.output_len()).enumerate().for_each_init(Vec::new, |scratch, (row, out)| {
         out.chunks_exact_mut(pixels).zip(bias).for_each(|(channel, &bias)| channel.fill(bias));
-        let picture = &x[row * geometry.input_len()..][..geometry.input_len()];
+        let image = &x[row * geometry.input_len()..][..geometry.input_len()];
         for (group, out) in out.chunks_exact_mut(outputs * pixels).enumerate() {
             let weight =
                 View::row_major(&weight[group * outputs * depth..][..outputs * depth], outputs, depth);
             for lines in tiles(geometry) {
                 let (start, count) = span(geometry, &lines);
-                let columns = columns(geometry, picture, group, lines, scratch);
+                let columns = columns(geometry, image, group, lines, scratch);
                 product(
                     Into::Sum,
                     ViewMut::strided(&mut out[start..], outputs, count, pixels, 1),
@@ -43,7 +43,7 @@ pub fn forward(geometry: &Geometry, x: &[f32], weight: &[f32], bias: &[f32]) -> 
     out
 }
 
-/// The gradient with respect to the pictures, given that of the output.
+/// The gradient with respect to the images, given that of the output.
 pub fn input_gradient(geometry: &Geometry, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
     let (depth, outputs, pixels) = (geometry.depth(), geometry.group_outputs(), geometry.pixels());
     let group_len = geometry.input_len() / geometry.groups;
@@ -51,34 +51,31 @@ pub fn input_gradient(geometry: &Geometry, weight: &[f32], gradient: &[f32]) -> 
     if all.is_empty() {
         return all;
     }
-    all.par_chunks_mut(geometry.input_len()).enumerate().for_each_init(
-        Vec::new,
-        |scratch, (row, picture)| {
-            let gradient = &gradient[row * geometry.output_len()..][..geometry.output_len()];
-            for (group, picture) in picture.chunks_exact_mut(group_len).enumerate() {
-                let weight =
-                    View::row_major(&weight[group * outputs * depth..][..outputs * depth], outputs, depth);
-                let gradient = &gradient[group * outputs * pixels..][..outputs * pixels];
-                for lines in tiles(geometry) {
-                    let (start, count) = span(geometry, &lines);
-                    let given = View::strided(&gradient[start..], outputs, count, pixels, 1);
-                    if geometry.is_pointwise() {
-                        let out = ViewMut::strided(&mut picture[start..], depth, count, pixels, 1);
-                        product(Into::Fresh, out, weight.transposed(), given);
-                    } else {
-                        scratch.resize(depth * count, 0.0);
-                        product(
-                            Into::Fresh,
-                            ViewMut::row_major(scratch, depth, count),
-                            weight.transposed(),
-                            given,
-                        );
-                        add_columns(geometry, picture, lines, scratch);
-                    }
+    all.par_chunks_mut(geometry.input_len()).enumerate().for_each_init(Vec::new, |scratch, (row, image)| {
+        let gradient = &gradient[row * geometry.output_len()..][..geometry.output_len()];
+        for (group, image) in image.chunks_exact_mut(group_len).enumerate() {
+            let weight =
+                View::row_major(&weight[group * outputs * depth..][..outputs * depth], outputs, depth);
+            let gradient = &gradient[group * outputs * pixels..][..outputs * pixels];
+            for lines in tiles(geometry) {
+                let (start, count) = span(geometry, &lines);
+                let given = View::strided(&gradient[start..], outputs, count, pixels, 1);
+                if geometry.is_pointwise() {
+                    let out = ViewMut::strided(&mut image[start..], depth, count, pixels, 1);
+                    product(Into::Fresh, out, weight.transposed(), given);
+                } else {
+                    scratch.resize(depth * count, 0.0);
+                    product(
+                        Into::Fresh,
+                        ViewMut::row_major(scratch, depth, count),
+                        weight.transposed(),
+                        given,
+                    );
+                    add_columns(geometry, image, lines, scratch);
                 }
             }
-        },
-    );
+        }
+    });
     all
 }
 
@@ -91,14 +88,14 @@ pub fn weight_gradient(geometry: &Geometry, x: &[f32], gradient: &[f32]) -> Vec<
         .map_init(Vec::new, |scratch, part| {
             let mut sum = vec![0.0; geometry.output[0] * depth];
             for row in part * rows_of_part..((part + 1) * rows_of_part).min(geometry.rows) {
-                let picture = &x[row * geometry.input_len()..][..geometry.input_len()];
+                let image = &x[row * geometry.input_len()..][..geometry.input_len()];
                 let gradient = &gradient[row * geometry.output_len()..][..geometry.output_len()];
                 for (group, sum) in sum.chunks_exact_mut(outputs * depth).enumerate() {
                     let gradient = &gradient[group * outputs * pixels..][..outputs * pixels];
                     for lines in tiles(geometry) {
                         let (start, count) = span(geometry, &lines);
                         let given = View::strided(&gradient[start..], outputs, count, pixels, 1);
-                        let columns = columns(geometry, picture, group, lines, scratch);
+                        let columns = columns(geometry, image, group, lines, scratch);
                         product(
                             Into::Sum,
                             ViewMut::row_major(sum, outputs, depth),
@@ -131,24 +128,23 @@ fn span(geometry: &Geometry, lines: &Range<usize>) -> (usize, usize) {
     (lines.start * geometry.output[2], lines.len() * geometry.output[2])
 }
 
-/// What lies under the kernel at every place of some lines: `[depth, places]`. Nothing is copied where it is the picture itself.
+/// What lies under the kernel at every place of some lines: `[depth, places]`. Nothing is copied where it is the image itself.
 fn columns<'a>(
     geometry: &Geometry,
-    picture: &'a [f32],
+    image: &'a [f32],
     group: usize,
     lines: Range<usize>,
     scratch: &'a mut Vec<f32>,
 ) -> View<'a, f32> {
     let (depth, [_, height, width], across) = (geometry.depth(), geometry.input, geometry.output[2]);
     let (start, count) = span(geometry, &lines);
-    let picture = &picture[group * geometry.input_len() / geometry.groups..];
+    let image = &image[group * geometry.input_len() / geometry.groups..];
     if geometry.is_pointwise() {
-        return View::strided(&picture[start..], depth, count, height * width, 1);
+        return View::strided(&image[start..], depth, count, height * width, 1);
     }
     scratch.resize(depth * count, 0.0);
     let mut out = scratch.chunks_exact_mut(across);
-    for channel in
-        picture.chunks_exact(height * width).take(depth / (geometry.kernel[0] * geometry.kernel[1]))
+    for channel in image.chunks_exact(height * width).take(depth / (geometry.kernel[0] * geometry.kernel[1]))
     {
         for down in 0..geometry.kernel[0] {
             for right in 0..geometry.kernel[1] {
@@ -172,10 +168,10 @@ fn columns<'a>(
 }
 
 /// Adds columns back to where [`columns`] takes them from.
-fn add_columns(geometry: &Geometry, picture: &mut [f32], lines: Range<usize>, columns: &[f32]) {
+fn add_columns(geometry: &Geometry, image: &mut [f32], lines: Range<usize>, columns: &[f32]) {
     let ([_, height, width], across) = (geometry.input, geometry.output[2]);
     let mut from = columns.chunks_exact(across);
-    for channel in picture.chunks_exact_mut(height * width) {
+    for channel in image.chunks_exact_mut(height * width) {
         for down in 0..geometry.kernel[0] {
             for right in 0..geometry.kernel[1] {
                 let (valid, first) = geometry.valid_columns(right);

@@ -23,12 +23,12 @@ pub fn forward(geometry: &Geometry, x: &[f32], weight: &[f32], bias: &[f32]) -> 
     let planes = out.par_chunks_mut(pixels).with_min_len(CHANNELS).enumerate();
     planes.for_each_init(Vec::new, |frame, (place, out)| {
         let channel = place % geometry.groups;
-        let (picture, kernel) = (&x[place * plane..][..plane], kernel(geometry, weight, channel));
+        let (image, kernel) = (&x[place * plane..][..plane], kernel(geometry, weight, channel));
         out.fill(bias[channel]);
         if geometry.stride == [1, 1] {
             let [_, height, width] = geometry.input;
             vectorise!({
-                let pitch = framed(picture, [height, width], geometry.padding, geometry, frame);
+                let pitch = framed(image, [height, width], geometry.padding, geometry, frame);
                 sum_over_kernel(frame, pitch, kernel, geometry.kernel, out, geometry.output[2]);
             });
         } else {
@@ -36,7 +36,7 @@ pub fn forward(geometry: &Geometry, x: &[f32], weight: &[f32], bias: &[f32]) -> 
                 geometry,
                 #[inline(always)]
                 |tap, line, valid, source| {
-                    let from = picture[source..].iter().step_by(geometry.stride[1]);
+                    let from = image[source..].iter().step_by(geometry.stride[1]);
                     let out = out[line..][valid.0..valid.1].iter_mut().zip(from);
                     out.for_each(|(out, &value)| *out += kernel[tap] * value);
                 }
@@ -68,14 +68,14 @@ pub fn input_gradient(geometry: &Geometry, weight: &[f32], gradient: &[f32]) -> 
     if all.is_empty() {
         return all;
     }
-    all.par_chunks_mut(plane).with_min_len(CHANNELS).enumerate().for_each(|(place, picture)| {
+    all.par_chunks_mut(plane).with_min_len(CHANNELS).enumerate().for_each(|(place, image)| {
         let gradient = &gradient[place * pixels..][..pixels];
         let kernel = kernel(geometry, weight, place % geometry.groups);
         vectorise!(each_tap(
             geometry,
             #[inline(always)]
             |tap, line, valid, source| {
-                let target = picture[source..].iter_mut().step_by(geometry.stride[1]);
+                let target = image[source..].iter_mut().step_by(geometry.stride[1]);
                 let target = target.zip(&gradient[line..][valid.0..valid.1]);
                 target.for_each(|(target, &value)| *target += kernel[tap] * value);
             }
@@ -92,11 +92,11 @@ pub fn weight_gradient(geometry: &Geometry, x: &[f32], gradient: &[f32]) -> Vec<
     channels.for_each_init(Default::default, |(frame, given): &mut (Vec<f32>, Vec<f32>), (channel, sums)| {
         for row in 0..geometry.rows {
             let place = row * geometry.groups + channel;
-            let (picture, gradient) = (&x[place * plane..][..plane], &gradient[place * pixels..][..pixels]);
+            let (image, gradient) = (&x[place * plane..][..plane], &gradient[place * pixels..][..pixels]);
             if geometry.stride == [1, 1] {
                 let ([_, height, width], [_, lines, across]) = (geometry.input, geometry.output);
                 vectorise!({
-                    let pitch = framed(picture, [height, width], geometry.padding, geometry, frame);
+                    let pitch = framed(image, [height, width], geometry.padding, geometry, frame);
                     framed(gradient, [lines, across], [0, 0], geometry, given);
                     products_over_lines(frame, given, pitch, geometry, sums);
                 });
@@ -105,7 +105,7 @@ pub fn weight_gradient(geometry: &Geometry, x: &[f32], gradient: &[f32]) -> Vec<
                     geometry,
                     #[inline(always)]
                     |tap, line, valid, source| {
-                        let from = picture[source..].iter().step_by(geometry.stride[1]);
+                        let from = image[source..].iter().step_by(geometry.stride[1]);
                         let pairs = gradient[line..][valid.0..valid.1].iter().zip(from);
                         sums[tap] += pairs.map(|(a, b)| a * b).sum::<f32>();
                     }
@@ -183,7 +183,7 @@ fn products_over_lines(frame: &[f32], gradient: &[f32], pitch: usize, geometry: 
     }
 }
 
-/// Calls `work(tap, first pixel of the line, columns, pixel of the picture under the first column)` for every line of the output and
+/// Calls `work(tap, first pixel of the line, columns, pixel of the image under the first column)` for every line of the output and
 /// number of the kernel.
 #[inline(always)]
 pub fn each_tap(geometry: &Geometry, mut work: impl FnMut(usize, usize, (usize, usize), usize)) {

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// The sizes of a convolution of `rows` pictures without dilation.
+/// The sizes of a convolution of `rows` images without dilation.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
-    /// Pictures.
+    /// Images.
     pub rows: usize,
-    /// Channels, height and width of a picture.
+    /// Channels, height and width of an image.
     pub input: [usize; 3],
     /// Channels, height and width of what comes out.
     pub output: [usize; 3],
@@ -22,12 +22,12 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Numbers of one picture.
+    /// Numbers of one image.
     pub fn input_len(&self) -> usize {
         self.input.iter().product()
     }
 
-    /// Numbers of one picture's output.
+    /// Numbers of one image's output.
     pub fn output_len(&self) -> usize {
         self.output.iter().product()
     }
@@ -52,7 +52,7 @@ impl Geometry {
         self.groups == self.input[0] && self.groups == self.output[0] && self.groups > 1
     }
 
-    /// Whether the numbers under the kernel at all places are the picture as it lies.
+    /// Whether the numbers under the kernel at all places are the image as it lies.
     pub fn is_pointwise(&self) -> bool {
         self.kernel == [1, 1]
             && self.stride == [1, 1]
@@ -60,13 +60,13 @@ impl Geometry {
             && self.input[1..] == self.output[1..]
     }
 
-    /// The row of the picture that lies under row `offset` of the kernel at row `place` of the output, unless it is padding.
+    /// The row of the image that lies under row `offset` of the kernel at row `place` of the output, unless it is padding.
     #[inline(always)]
     pub fn source_row(&self, place: usize, offset: usize) -> Option<usize> {
         (place * self.stride[0] + offset).checked_sub(self.padding[0]).filter(|&row| row < self.input[1])
     }
 
-    /// The columns of the output at which column `offset` of the kernel lies on the picture, and the column of the picture under the
+    /// The columns of the output at which column `offset` of the kernel lies on the image, and the column of the image under the
     /// first of them.
     #[inline(always)]
     pub fn valid_columns(&self, offset: usize) -> (Range<usize>, usize) {

@@ -1,7 +1,7 @@
 //! Layers by kernels of our own, where the network runs on the processor.
 //!
 //! What the `flex` backend of burn does for a convolution costs up to twice PyTorch's time: its columns are built pixel by pixel, and it has no
-//! gradient of its own but turns to convolutions with kernels as large as pictures. Here a convolution is [`columns`] and
+//! gradient of its own but turns to convolutions with kernels as large as images. Here a convolution is [`columns`] and
 //! matrix products of `ldlf-core`, one channel at a time is a plain [loop](depthwise), and a [batch normalisation](normalise) passes over
 //! its numbers twice. [`operations`] makes them operations of burn; on other devices burn's own are used.
 //!

@@ -6,15 +6,15 @@ use rayon::prelude::*;
 /// `[rows, channels, pixels]` and what is done to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Pictures.
+    /// Images.
     pub rows: usize,
-    /// Channels of a picture.
+    /// Channels of an image.
     pub channels: usize,
     /// Pixels of a channel.
     pub pixels: usize,
     /// Added to the variance.
     pub epsilon: f64,
-    /// What a value is cut to after it is scaled: nothing, or from 0 to this.
+    /// What a value is clipped to after it is scaled: nothing, or from 0 to this.
     pub ceiling: Option<f32>,
 }
 
@@ -182,7 +182,7 @@ impl Shape {
     }
 }
 
-/// A value cut to `0..=most`; what is not a number stays so.
+/// A value clipped to `0..=most`; what is not a number stays so.
 #[inline(always)]
 fn cut(y: f32, most: f32) -> f32 {
     let y = if y < 0.0 { 0.0 } else { y };

@@ -47,7 +47,7 @@ pub fn convolve(layer: &Conv2d, x: Tensor<4>, padding: [(usize, usize); 2]) -> T
     Tensor::from_dispatch(Dispatch::convolution(x, weight, bias, geometry))
 }
 
-/// `[rows, channels, pixels]` normalised by the batch's own statistics, scaled, and cut to `0..=ceiling` where there is one; with mean
+/// `[rows, channels, pixels]` normalised by the batch's own statistics, scaled, and clipped to `0..=ceiling` where there is one; with mean
 /// and variance of every channel, which have no gradient. On the processor only.
 pub fn normalise(
     x: Tensor<3>,

@@ -93,5 +93,5 @@ impl ModuleMapper for Hashing {
 /// `LDLF_TEST_DEVICE=wgpu` runs the tests there, in a build with that feature.
 pub fn device() -> Device {
     let name = std::env::var("LDLF_TEST_DEVICE").unwrap_or_else(|_| "cpu".into());
-    ldlf_deep::network::device(&name).unwrap()
+    ldlf_deep::device(&name).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Batches of prepared pictures, made while the network is busy with the ones before.
+//! Batches of prepared images, prefetched while the network works on the ones before.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use ldlf_math::memory;
 
 use super::{Augmentation, Preparation, prepare};
 
-/// Prepared pictures of some rows.
+/// Prepared images of some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The rows.
@@ -19,9 +19,9 @@ pub struct Batch {
     pub pixels: Vec<f32>,
 }
 
-/// Batches in the order that was asked for; see [`batches_ahead`]. To drop it ends its threads, whatever they are at.
+/// Batches in the order that was asked for; see [`prefetch`]. Dropping it stops its threads.
 #[derive(Debug)]
-pub struct BatchesAhead {
+pub struct PrefetchedBatches {
     shared: Arc<Shared>,
     next: usize,
     workers: Vec<JoinHandle<()>>,
@@ -31,12 +31,12 @@ pub struct BatchesAhead {
 struct Shared {
     images: Images,
     order: Vec<Vec<usize>>,
-    /// How often the row of the same place in `order` came before.
+    /// How often the row at the same place in `order` came before.
     visits: Vec<Vec<u64>>,
     preparation: Preparation,
     augmentation: Option<(Augmentation, Seed)>,
-    /// How many batches may be under way or waiting.
-    most: usize,
+    /// The number of batches that may be in progress or waiting.
+    limit: usize,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -51,22 +51,21 @@ struct State {
     stopped: bool,
 }
 
-/// Decodes, cuts and scales the pictures of every batch of `order` (row numbers of `images`) on `threads` threads of its own,
-/// ahead of whoever iterates. At most one batch more than there are threads is under way or waits, and batches come in order.
-/// One or two threads suffice: they share the cores with the network, which has a pool of its own, and a step of the network
-/// takes longer than the decoding of its pictures.
+/// Decodes, crops and scales the images of every batch of `order` (row numbers of `images`) on `threads` threads of its own while the
+/// caller works on earlier batches. At most `threads + 1` batches are in progress or waiting, and they come in order. One or two threads
+/// suffice: they share the cores with the network, whose step takes longer than decoding its images.
 ///
-/// With an augmentation, the look of a row follows from the seed, the row and how often the row stood in `order` before; give every
-/// epoch its own seed. Without one, every row is prepared as for a prediction.
+/// An augmentation is drawn from the seed, the row and how often the row stood in `order` before; give every epoch its own seed. Without
+/// one, every row is prepared as for a prediction.
 ///
-/// A picture that cannot be read makes its batch an error.
-pub fn batches_ahead(
+/// An image that cannot be read makes its batch an error.
+pub fn prefetch(
     images: &Images,
     order: &[Vec<usize>],
     preparation: &Preparation,
     augmentation: Option<(&Augmentation, Seed)>,
     threads: usize,
-) -> Result<BatchesAhead> {
+) -> Result<PrefetchedBatches> {
     preparation.check()?;
     augmentation.map_or(Ok(()), |(augmentation, _)| augmentation.check())?;
     let rows = images.rows();
@@ -74,30 +73,30 @@ pub fn batches_ahead(
         return Err(Error::usage(format!("row {row} is asked for, but there are {rows} rows")));
     }
     let threads = threads.clamp(1, order.len().max(1));
-    let most = threads + 1;
+    let limit = threads + 1;
     let largest = order.iter().map(Vec::len).max().unwrap_or(0);
-    let sizes = [("batches", most), ("pictures", largest), ("numbers", preparation.len())];
-    memory::check("the pictures of the batches", &sizes, size_of::<f32>())?;
+    let sizes = [("batches", limit), ("images", largest), ("numbers", preparation.len())];
+    memory::check("the images of the batches", &sizes, size_of::<f32>())?;
     let shared = Arc::new(Shared {
         images: images.clone(),
         visits: visits(order),
         order: order.to_vec(),
         preparation: preparation.clone(),
         augmentation: augmentation.map(|(augmentation, seed)| (augmentation.clone(), seed)),
-        most,
+        limit,
         state: Mutex::default(),
         changed: Condvar::new(),
     });
-    let mut ahead = BatchesAhead { shared, next: 0, workers: Vec::new() };
+    let mut batches = PrefetchedBatches { shared, next: 0, workers: Vec::new() };
     for number in 0..threads {
-        let shared = Arc::clone(&ahead.shared);
-        let thread = std::thread::Builder::new().name(format!("pictures-{number}"));
+        let shared = Arc::clone(&batches.shared);
+        let thread = std::thread::Builder::new().name(format!("images-{number}"));
         let worker = thread.spawn(move || shared.work()).map_err(|e| {
-            Error::usage(format!("cannot start a thread that reads pictures: {e}; ask for fewer threads"))
+            Error::usage(format!("cannot start a thread that reads images: {e}; ask for fewer threads"))
         })?;
-        ahead.workers.push(worker);
+        batches.workers.push(worker);
     }
-    Ok(ahead)
+    Ok(batches)
 }
 
 fn visits(order: &[Vec<usize>]) -> Vec<Vec<u64>> {
@@ -111,7 +110,7 @@ fn visits(order: &[Vec<usize>]) -> Vec<Vec<u64>> {
 }
 
 impl Shared {
-    /// Nobody panics while holding the lock, but a poisoned one would still tell the truth.
+    /// Nobody panics while holding the lock; the state of a poisoned one would still be valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,11 +119,11 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Batch after batch, until there are no more or nobody wants them.
+    /// Prepares batch after batch, until there are no more or the iterator is dropped.
     fn work(&self) {
         loop {
             let mut state = self.state();
-            while !state.stopped && state.next < self.order.len() && state.next >= state.taken + self.most {
+            while !state.stopped && state.next < self.order.len() && state.next >= state.taken + self.limit {
                 state = self.wait(state);
             }
             if state.stopped || state.next >= self.order.len() {
@@ -133,9 +132,9 @@ impl Shared {
             let number = state.next;
             state.next += 1;
             drop(state);
-            // A consumer that waits for a batch which never comes would wait for ever.
+            // Without a batch, even a failed one, the consumer would wait for ever.
             let batch = catch_unwind(AssertUnwindSafe(|| self.batch(number)))
-                .unwrap_or_else(|_| Err(Error::training("the preparation of a picture gave up")));
+                .unwrap_or_else(|_| Err(Error::training("the preparation of an image panicked")));
             self.state().ready.insert(number, batch);
             self.changed.notify_all();
         }
@@ -149,20 +148,20 @@ impl Shared {
             if self.state().stopped {
                 break;
             }
-            let picture = self.images.resized(row, self.preparation.side)?;
+            let image = self.images.resized(row, self.preparation.side)?;
             match &self.augmentation {
                 Some((augmentation, seed)) => {
                     let seed = seed.numbered(row as u64).numbered(visit);
-                    augmentation.prepare(&picture, &self.preparation, seed, out);
+                    augmentation.prepare(&image, &self.preparation, seed, out);
                 }
-                None => prepare(&picture, &self.preparation, out),
+                None => prepare(&image, &self.preparation, out),
             }
         }
         Ok(Batch { rows: rows.clone(), pixels })
     }
 }
 
-impl Iterator for BatchesAhead {
+impl Iterator for PrefetchedBatches {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Result<Batch>> {
@@ -184,7 +183,7 @@ impl Iterator for BatchesAhead {
     }
 }
 
-impl Drop for BatchesAhead {
+impl Drop for PrefetchedBatches {
     fn drop(&mut self) {
         self.shared.state().stopped = true;
         self.shared.changed.notify_all();
@@ -203,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// Pictures of one colour, their number; one may be bad.
+    /// Images of one colour, their number; one may be bad.
     #[derive(Debug)]
     struct Colours {
         bad: Option<usize>,
@@ -219,12 +218,12 @@ mod tests {
             "colour"
         }
 
-        fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>> {
+        fn resized(&self, image: usize, side: usize) -> Result<Arc<Picture>> {
             self.decoded.fetch_add(1, Ordering::Relaxed);
-            if self.bad == Some(picture) {
-                return Err(Error::data("a bad picture"));
+            if self.bad == Some(image) {
+                return Err(Error::data("a bad image"));
             }
-            let pixel = |at: usize| [picture as u8, (at % 7) as u8, 0];
+            let pixel = |at: usize| [image as u8, (at % 7) as u8, 0];
             Ok(Arc::new(Picture {
                 width: side,
                 height: side,
@@ -250,7 +249,7 @@ mod tests {
     fn batches_come_in_the_order_that_was_asked_for() {
         let (_, images) = colours(None);
         let batches: Vec<Batch> =
-            batches_ahead(&images, &order(), &preparation(), None, 3).unwrap().map(Result::unwrap).collect();
+            prefetch(&images, &order(), &preparation(), None, 3).unwrap().map(Result::unwrap).collect();
         assert_eq!(batches.iter().map(|batch| batch.rows.clone()).collect::<Vec<_>>(), order());
         for batch in &batches {
             let first: Vec<usize> =
@@ -265,8 +264,8 @@ mod tests {
         let augmentation = Augmentation { flip: true, crop: 0.3, jitter: 0.2 };
         let epoch = |threads| {
             let look = Some((&augmentation, Seed::new(1)));
-            let ahead = batches_ahead(&images, &order(), &preparation(), look, threads).unwrap();
-            ahead.map(Result::unwrap).collect::<Vec<Batch>>()
+            let batches = prefetch(&images, &order(), &preparation(), look, threads).unwrap();
+            batches.map(Result::unwrap).collect::<Vec<Batch>>()
         };
         assert_eq!(epoch(1), epoch(4));
     }
@@ -277,8 +276,8 @@ mod tests {
         let augmentation = Augmentation { flip: false, crop: 0.3, jitter: 0.5 };
         let pixels = |order: &[Vec<usize>]| {
             let look = Some((&augmentation, Seed::new(1)));
-            let ahead = batches_ahead(&images, order, &preparation(), look, 2).unwrap();
-            ahead.flat_map(|batch| batch.unwrap().pixels).collect::<Vec<f32>>()
+            let batches = prefetch(&images, order, &preparation(), look, 2).unwrap();
+            batches.flat_map(|batch| batch.unwrap().pixels).collect::<Vec<f32>>()
         };
         let twice = pixels(&[vec![50], vec![50]]);
         assert_ne!(twice[..48], twice[48..]);
@@ -286,9 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_picture_is_an_error_of_its_batch() {
+    fn a_bad_image_is_an_error_of_its_batch() {
         let (_, images) = colours(Some(80));
-        let outcomes: Vec<bool> = batches_ahead(&images, &order(), &preparation(), None, 2)
+        let outcomes: Vec<bool> = prefetch(&images, &order(), &preparation(), None, 2)
             .unwrap()
             .map(|batch| batch.is_ok())
             .collect();
@@ -299,20 +298,20 @@ mod tests {
     #[test]
     fn no_more_is_decoded_than_the_bound_allows_and_an_early_end_ends_the_threads() {
         let (source, images) = colours(None);
-        let mut ahead = batches_ahead(&images, &order(), &preparation(), None, 2).unwrap();
-        ahead.next().unwrap().unwrap();
+        let mut batches = prefetch(&images, &order(), &preparation(), None, 2).unwrap();
+        batches.next().unwrap().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(100));
         let decoded = source.decoded.load(Ordering::Relaxed);
-        assert!(decoded <= 4 * 7, "one taken and three ahead: {decoded}");
-        drop(ahead);
-        assert_eq!(Arc::strong_count(&source), 2, "only the test and its images hold the pictures");
+        assert!(decoded <= 4 * 7, "one taken and three prefetched: {decoded}");
+        drop(batches);
+        assert_eq!(Arc::strong_count(&source), 2, "only the test and its images hold the images");
     }
 
     #[test]
     fn a_row_that_is_not_there_and_an_empty_order_are_met_with_a_sentence_and_with_nothing() {
         let (_, images) = colours(None);
-        let refused = batches_ahead(&images, &[vec![100]], &preparation(), None, 1).unwrap_err().to_string();
+        let refused = prefetch(&images, &[vec![100]], &preparation(), None, 1).unwrap_err().to_string();
         assert_eq!(refused, "row 100 is asked for, but there are 100 rows");
-        assert!(batches_ahead(&images, &[], &preparation(), None, 1).unwrap().next().is_none());
+        assert!(prefetch(&images, &[], &preparation(), None, 1).unwrap().next().is_none());
     }
 }

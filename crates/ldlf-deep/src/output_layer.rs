@@ -1,5 +1,5 @@
-//! What stands on the last layer of a network: trees or a softmax. Both see activations and targets only and answer with a loss and its
-//! gradient, on the host: activations are few (a row has as many as there are splits), and there the kernels of the shallow forest serve.
+//! From the activations of a network to distributions: trees or a softmax. Both see activations and targets only and give the loss and
+//! its gradient, on the host: activations are few (one per split and row), and the kernels of the shallow forest serve there.
 
 use std::ops::Range;
 
@@ -11,35 +11,35 @@ use ldlf_forest::tree_shape::ForestShape;
 use ldlf_math::product::View;
 use ldlf_math::vectorise;
 
-/// Rows of a task.
+/// Rows per task.
 const ROWS: usize = 64;
 
-/// The last stage of a deep model.
+/// The last stage of a deep model: predicts distributions from activations.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Top {
+pub enum OutputLayer {
     /// Soft trees on the activations.
     Forest(Head<f32>),
-    /// `p = softmax(a)`, one activation a label.
+    /// `p = softmax(a)`, one activation per label.
     Softmax {
         /// The number of labels.
         labels: usize,
     },
 }
 
-impl Top {
-    /// Activations a row.
+impl OutputLayer {
+    /// Activations per row.
     pub fn units(&self) -> usize {
         match self {
-            Top::Forest(head) => head.shape().units,
-            Top::Softmax { labels } => *labels,
+            OutputLayer::Forest(head) => head.shape().units,
+            OutputLayer::Softmax { labels } => *labels,
         }
     }
 
-    /// Labels a row.
+    /// Labels per row.
     pub fn labels(&self) -> usize {
         match self {
-            Top::Forest(head) => head.shape().labels,
-            Top::Softmax { labels } => *labels,
+            OutputLayer::Forest(head) => head.shape().labels,
+            OutputLayer::Softmax { labels } => *labels,
         }
     }
 
@@ -50,13 +50,13 @@ impl Top {
     pub fn predict(&self, activations: &[f32], threads: &Threads) -> Vec<f32> {
         let units = self.units();
         let parts = threads.map(activations.chunks(ROWS * units), |activations| match self {
-            Top::Forest(head) => {
+            OutputLayer::Forest(head) => {
                 let rows = activations.len() / units;
                 let mut out = vec![0.0; rows * head.shape().labels];
                 head.predict(View::row_major(activations, rows, units), &mut out);
                 out
             }
-            Top::Softmax { labels } => {
+            OutputLayer::Softmax { labels } => {
                 let mut out = activations.to_vec();
                 out.chunks_exact_mut(*labels).for_each(softmax);
                 out
@@ -85,7 +85,7 @@ impl Top {
             let rows = ROWS.min(examples.len() - start);
             let part = &activations[start * units..(start + rows) * units];
             match self {
-                Top::Forest(head) => {
+                OutputLayer::Forest(head) => {
                     let mut gradient = vec![0.0; rows * units];
                     let mut block = Block::new(head.shape());
                     let view = View::row_major(part, rows, units).transposed();
@@ -97,7 +97,7 @@ impl Top {
                     vectorise!(block.store_gradient(&mut gradient));
                     (loss, gradient)
                 }
-                Top::Softmax { .. } => {
+                OutputLayer::Softmax { .. } => {
                     let mut gradient = part.to_vec();
                     let mut loss = 0.0;
                     for (index, row) in gradient.chunks_exact_mut(labels).enumerate() {
@@ -115,7 +115,7 @@ impl Top {
         (loss, parts.into_iter().flat_map(|(_, gradient)| gradient).collect())
     }
 
-    /// Moves the leaves by rows whose activations were noted (Eqn. 12), then smooths them along ordered labels by a Gaussian of
+    /// Updates the leaves by the collected activations of some rows (Eqn. 12), then smooths them along ordered labels by a Gaussian of
     /// `smoothing` labels. A softmax has none.
     pub fn update_leaves(
         &mut self,
@@ -125,7 +125,7 @@ impl Top {
         smoothing: f64,
         threads: &Threads,
     ) {
-        if let Top::Forest(head) = self {
+        if let OutputLayer::Forest(head) = self {
             let units = head.shape().units;
             let rows = activations.len() / units;
             head.update_leaves(&Given(View::row_major(activations, rows, units)), examples, update, threads);
@@ -140,10 +140,12 @@ impl Top {
     pub fn forest(shape: ForestShape, units: Vec<u32>, leaves: Vec<f32>) -> Result<Self> {
         shape.check()?;
         if units.iter().any(|&unit| unit as usize >= shape.units) {
-            return Err(Error::model_file("a split of the model file names a unit that is not there"));
+            return Err(Error::model_file(
+                "a split of the model file refers to a unit that does not exist; the file may be damaged",
+            ));
         }
         check_on_simplex(&leaves, shape.labels)?;
-        Ok(Top::Forest(Head::from_parts(shape, units, leaves)))
+        Ok(OutputLayer::Forest(Head::from_parts(shape, units, leaves)))
     }
 }
 
@@ -167,7 +169,7 @@ fn softmax_loss(row: &mut [f32], target: &[f32], weight: f32) -> f64 {
     loss
 }
 
-/// Convolves every distribution with a Gaussian; what would leave the ends is shared out again by normalising.
+/// Convolves every distribution with a Gaussian; what would leave the ends is returned by normalising.
 fn smooth(leaves: &mut [f32], labels: usize, deviation: f64) {
     let reach = (3.0 * deviation).ceil() as usize;
     let kernel: Vec<f64> = (0..=reach).map(|step| (-0.5 * (step as f64 / deviation).powi(2)).exp()).collect();

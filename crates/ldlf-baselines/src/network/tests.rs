@@ -42,7 +42,7 @@ fn data(sparse: bool) -> Dataset {
 fn outputs_are_those_of_numpy() {
     // tests/oracles/network.py
     let oracle: BTreeMap<String, Vec<Vec<f64>>> =
-        serde_json::from_str(include_str!("../tests/oracles/network.json")).unwrap();
+        serde_json::from_str(include_str!("../../tests/oracles/network.json")).unwrap();
     for (network, expected) in
         networks().iter().zip([oracle["per_label"].concat(), oracle["ordered"].concat()])
     {

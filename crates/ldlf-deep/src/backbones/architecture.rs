@@ -1,0 +1,93 @@
+//! What a backbone is to the rest of the crate, and what it states about itself.
+
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::Mode;
+use crate::images::Preparation;
+use crate::initial::Initial;
+
+/// A network up to the features that its own last layer would see.
+///
+/// A new backbone is a file with a type of this trait and its line in the list of [`backbones`](super): names, help, checks and the
+/// loading of weights derive from here.
+pub(super) trait Architecture: Module {
+    /// Everything that can be said without building one.
+    const FACTS: BackboneFacts;
+
+    /// A network with random weights for so many channels (columns of a table), with all widths divided by `thinner`.
+    fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self;
+
+    /// The number of features.
+    fn width(&self) -> usize;
+
+    /// The output of one of [`BackboneFacts::layers`], flattened.
+    fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2>;
+
+    /// The parameter that an entry of a weight file belongs to, where published files have names of their own.
+    fn parameter_name(entry: &str) -> String {
+        entry.to_string()
+    }
+}
+
+/// The facts about a backbone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BackboneFacts {
+    /// Its name as a parameter and in model files.
+    pub name: &'static str,
+    /// What it is, in a few words of a help text.
+    pub summary: &'static str,
+    /// What it reads.
+    pub reads: Reads,
+    /// Whether its layers keep their outputs in bounds: by batch norms, or because there are only two.
+    pub is_normalised: bool,
+    /// The layers whose output can be asked for, in order; the last one gives the features.
+    pub layers: &'static [&'static str],
+}
+
+/// What a backbone reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reads {
+    /// Square images.
+    Images {
+        /// The side that it was designed for, in pixels.
+        usual_side: usize,
+        /// The smallest side of which a pixel is left at the last layer.
+        smallest_side: usize,
+        /// What its published weights expect.
+        convention: InputConvention,
+    },
+    /// Rows of a table.
+    Table,
+}
+
+/// How the pixels of an image become the numbers that a network's weights expect: every channel `c` in 0..1 becomes
+/// `(c - mean) / deviation`. A network remembers its own as a [`Preparation`], which is stored in the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InputConvention {
+    /// What is subtracted from red, green and blue.
+    pub mean: [f32; 3],
+    /// What they are divided by.
+    pub deviation: [f32; 3],
+}
+
+impl InputConvention {
+    /// Means and standard deviations of the channels of ImageNet: what the weights of torchvision expect.
+    pub const IMAGENET: InputConvention =
+        InputConvention { mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225] };
+
+    /// Bytes minus 127, divided by 128: what the weights of the EfficientNet-Lites expect.
+    pub const SIGNED_BYTES: InputConvention =
+        InputConvention { mean: [127.0 / 255.0; 3], deviation: [128.0 / 255.0; 3] };
+
+    /// The preparation of images by this convention; `channels` is 1 or 3.
+    pub fn preparation(&self, side: usize, channels: usize) -> Preparation {
+        let InputConvention { mean, deviation } = self;
+        Preparation {
+            side,
+            channels,
+            mean: mean[..channels].to_vec(),
+            deviation: deviation[..channels].to_vec(),
+        }
+    }
+}
