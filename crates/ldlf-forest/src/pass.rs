@@ -6,10 +6,11 @@ use ldlf_core::parallel::chunks;
 use ldlf_core::product::View;
 use ldlf_core::{Csr, Dataset, Features, Seed, Threads, vectorise};
 
+use crate::by_input::ByInput;
 use crate::encoder::{Dropout, EncodedView, Encoder};
 use crate::head::{Block, Examples, Head};
 use crate::kernel::ROWS;
-use crate::linear::{ByInput, LinearMap};
+use crate::linear::LinearMap;
 use crate::loss::LossForm;
 use crate::tree_shape::ForestShape;
 

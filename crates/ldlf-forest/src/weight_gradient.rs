@@ -3,7 +3,7 @@
 use ldlf_core::product::{Into, View, ViewMut, product};
 use ldlf_core::{Threads, vectorise};
 
-use crate::linear::ByInput;
+use crate::by_input::ByInput;
 use crate::pass::Passed;
 
 /// Inputs whose sums one task adds to.
