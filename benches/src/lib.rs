@@ -6,7 +6,7 @@ use ldlf_forest::encoder::{Encoder, Scaling};
 use ldlf_forest::head::{Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
 use ldlf_forest::linear::LinearMap;
-use ldlf_forest::shallow::ShallowForest;
+use ldlf_forest::shallow_forest::ShallowForest;
 use ldlf_forest::stepper::Stepper;
 use ldlf_forest::tree_shape::ForestShape;
 use ldlf_math::optimise::step::{Optimiser, Step};

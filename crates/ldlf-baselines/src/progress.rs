@@ -2,9 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::early_stopping::{HeldOutKl, Patience, Verdict, hold_out};
 use ldlf_core::learner::Summary;
-use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::{
     Dataset, Features, FitContext, FitEvent, InProgress, Model, Prediction, Result, StopReason, Threads,
 };
@@ -28,7 +27,7 @@ pub(crate) fn split(
 /// The mean K-L divergence of a model on some rows, each counting by its weight.
 pub(crate) fn mean_kl(model: &dyn Model, data: &Dataset, threads: &Threads) -> Result<f64> {
     let predicted = model.predict(&data.features, threads)?.into_distributions()?;
-    Ok(mean_over_rows(&KL, &data.targets, &predicted, data.weights.as_deref()))
+    Ok(HeldOutKl::of(data, 0..data.rows(), predicted.as_slice()).mean())
 }
 
 /// Follows a fit from iteration to iteration.

@@ -129,7 +129,7 @@ pub struct Train {
     /// Iterations between two checkpoints
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = values::at_least_one, requires = "checkpoint")]
     pub checkpoint_every: usize,
-    /// Go on from a checkpoint; the parameters must be those it was started with
+    /// Go on from a checkpoint; the parameters must be those it was started with, but `iterations` may grow
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     /// Stop after this iteration, write the checkpoint if asked, and the model so far

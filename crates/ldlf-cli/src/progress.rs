@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ldlf::checkpoint::Origin;
 use ldlf::evaluate::{FoldResult, JobId, Watcher};
 use ldlf::output::Overwrite;
 use ldlf::stored::Parts;
-use ldlf::{Error, FitEvent, InProgress, Observer, Result, Settings, StopReason};
-use serde::{Deserialize, Serialize};
+use ldlf::{Error, FitEvent, InProgress, Learner, Observer, Result, Seed, StopReason};
 
 use crate::printer::Printer;
 
@@ -113,47 +113,16 @@ impl Progress {
     }
 }
 
-/// What a checkpoint says about the run that wrote it, beside what the learner keeps.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// The learner's name.
-    pub learner: String,
-    /// Its parameters.
-    pub parameters: Settings,
-    /// The seed.
-    pub seed: u64,
-}
-
-/// The name of [`Run`] among a checkpoint's details.
-const RUN: &str = "run";
-
-impl Run {
-    /// Reads a checkpoint and refuses it when it comes from another run than this.
-    pub fn resume(&self, path: &Path) -> Result<Parts> {
-        let mut parts = ldlf::model_file::read_parts(path)?;
-        let refuse = |why: String| Error::usage(format!("{}: {why}", path.display()));
-        if !parts.details.contains_key(RUN) {
-            return Err(Error::model_file(format!("{}: is not a checkpoint", path.display())));
-        }
-        let run: Run = parts.detail(RUN)?;
-        parts.details.remove(RUN);
-        if run.learner != self.learner {
-            return Err(refuse(format!("the checkpoint is of {}, not of {}", run.learner, self.learner)));
-        }
-        if run.seed != self.seed {
-            return Err(refuse(format!("the checkpoint has seed {}, this run {}", run.seed, self.seed)));
-        }
-        for (name, value) in &self.parameters.0 {
-            if run.parameters.get(name) != Some(value) {
-                let was = run.parameters.get(name).map_or("nothing".into(), crate::printer::word);
-                return Err(refuse(format!(
-                    "{name} is {} here but {was} in the checkpoint; resume with the parameters it was started with",
-                    crate::printer::word(value)
-                )));
-            }
-        }
-        Ok(parts)
-    }
+/// Reads a checkpoint, and refuses it when it comes from another training than this. Whether the data are the same only shows later.
+pub fn read_checkpoint(path: &Path, learner: &dyn Learner, seed: u64) -> Result<Parts> {
+    let parts = ldlf::model_file::read_parts(path)?;
+    let Some(origin) = Origin::of(&parts)? else {
+        return Err(Error::model_file(format!("{}: is not a checkpoint", path.display())));
+    };
+    origin
+        .check(learner.name(), &learner.settings(), Seed::new(seed))
+        .map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
+    Ok(parts)
 }
 
 /// Where and how often to write checkpoints.
@@ -162,8 +131,8 @@ pub struct Checkpoints {
     pub path: PathBuf,
     /// Iterations between two.
     pub every: usize,
-    /// What to write beside the learner's state.
-    pub run: Run,
+    /// The learner's name.
+    pub learner: &'static str,
 }
 
 /// Watches one training.
@@ -212,13 +181,12 @@ impl TrainingWatcher {
 
     fn write_checkpoint(&mut self, state: &dyn InProgress) -> Result<()> {
         let Some(checkpoints) = &self.checkpoints else { return Ok(()) };
-        let Some(mut parts) = state.checkpoint() else {
+        let Some(parts) = state.checkpoint() else {
             return Err(Error::usage(format!(
                 "{} cannot be resumed, so it writes no checkpoints; leave out --checkpoint",
-                checkpoints.run.learner
+                checkpoints.learner
             )));
         };
-        parts.put_detail(RUN, &checkpoints.run);
         ldlf::model_file::write_parts(&parts, &checkpoints.path, Overwrite::Yes)?;
         self.wrote_checkpoint = true;
         Ok(())

@@ -3,7 +3,9 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use crate::measures::KL;
 use crate::{Dataset, Seed};
+use ldlf_math::random::permutation;
 use ldlf_math::random::permutation;
 
 /// Splits the rows `0..n` into rows to learn from and rows to validate on, both in rising order.
@@ -36,6 +38,37 @@ pub fn hold_out(data: &Dataset, share: f64, seed: Seed) -> (Vec<usize>, Vec<usiz
     }
     let (validation, training): (Vec<usize>, Vec<usize>) = (0..rows).partition(|&row| held[row]);
     if training.is_empty() { (validation, training) } else { (training, validation) }
+}
+
+/// The K-L divergence of predictions for held-out rows, in the two sums that its mean is made of: those of rows in several places
+/// can be added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HeldOutKl {
+    /// `sum_i w_i KL(d_i, p_i)`.
+    pub sum: f64,
+    /// `sum_i w_i`.
+    pub weight: f64,
+}
+
+impl HeldOutKl {
+    /// Of some rows of `data`, whose predictions stand in the same order, `[rows, labels]`.
+    pub fn of(data: &Dataset, rows: impl IntoIterator<Item = usize>, predicted: &[f32]) -> Self {
+        let mut kl = HeldOutKl::default();
+        for (row, predicted) in rows.into_iter().zip(predicted.chunks_exact(data.labels())) {
+            let weight = f64::from(data.weight(row));
+            // A row of weight zero does not count even where its divergence is not finite.
+            if weight != 0.0 {
+                kl.sum += weight * (KL.of_row)(data.targets.row(row), predicted);
+                kl.weight += weight;
+            }
+        }
+        kl
+    }
+
+    /// The mean over the rows by their weights; 0 where none has any.
+    pub fn mean(&self) -> f64 {
+        if self.weight > 0.0 { self.sum / self.weight } else { 0.0 }
+    }
 }
 
 /// Keeps count of a measure that should fall.
@@ -112,6 +145,20 @@ mod tests {
     #[test]
     fn too_few_rows_hold_nothing_back() {
         assert_eq!(hold_out(&rows(3), 0.1, Seed::new(0)), (vec![0, 1, 2], vec![]));
+    }
+
+    #[test]
+    fn held_out_rows_count_by_their_weights_and_parts_of_them_add_up() {
+        let targets = Matrix::from_rows(&[[0.5, 0.5], [1.0, 0.0], [0.25, 0.75]]);
+        let features = Features::Dense(Matrix::zeros(3, 1));
+        let data = Dataset::new("three rows", features, targets).unwrap().with_weights(vec![1.0, 3.0, 0.0]);
+        let data = data.unwrap();
+        let predicted = [0.5, 0.5, 0.5, 0.5, f32::NAN, f32::NAN];
+        let kl = HeldOutKl::of(&data, 0..3, &predicted);
+        assert_eq!((kl.weight, kl.mean()), (4.0, 0.75 * 2f64.ln()));
+        let parts = [HeldOutKl::of(&data, [0], &predicted[..2]), HeldOutKl::of(&data, [1], &predicted[2..4])];
+        assert_eq!(parts[0].sum + parts[1].sum, kl.sum);
+        assert_eq!(HeldOutKl::of(&data, [2], &predicted[4..]).mean(), 0.0);
     }
 
     #[test]

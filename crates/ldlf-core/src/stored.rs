@@ -242,7 +242,7 @@ impl TrainedModel {
 
     /// Rebuilds a model; `learners` are the kinds that this program knows.
     pub fn from_parts(mut parts: Parts, learners: &[LearnerEntry]) -> Result<Self> {
-        if parts.details.contains_key("checkpoint") {
+        if parts.details.contains_key(crate::checkpoint::CHECKPOINT) {
             return Err(Error::model_file(
                 "this is a checkpoint, not a model; go on from it with `ldlf train --resume`",
             ));

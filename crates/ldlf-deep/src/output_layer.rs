@@ -8,7 +8,10 @@ use ldlf_forest::head::{Block, Examples, Given, Head, LeafUpdate};
 use ldlf_forest::leaves::check_on_simplex;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
+use ldlf_math::numeric::{log_sum_exp, softmax_in_place_f32};
 use ldlf_math::product::View;
+use ldlf_math::product::View;
+use ldlf_math::vectorise;
 use ldlf_math::vectorise;
 
 /// Rows per task.
@@ -58,7 +61,7 @@ impl OutputLayer {
             }
             OutputLayer::Softmax { labels } => {
                 let mut out = activations.to_vec();
-                out.chunks_exact_mut(*labels).for_each(softmax);
+                out.chunks_exact_mut(*labels).for_each(softmax_in_place_f32);
                 out
             }
         });
@@ -149,17 +152,9 @@ impl OutputLayer {
     }
 }
 
-fn softmax(row: &mut [f32]) {
-    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    row.iter_mut().for_each(|a| *a = (*a - largest).exp());
-    let sum: f32 = row.iter().sum();
-    row.iter_mut().for_each(|p| *p /= sum);
-}
-
 /// `-sum_c d_c ln p_c`; leaves `weight (p - d)` in the place of the activations. A target may not sum to 1 to the last bit.
 fn softmax_loss(row: &mut [f32], target: &[f32], weight: f32) -> f64 {
-    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let logarithm = f64::from(largest) + row.iter().map(|&a| f64::from(a - largest).exp()).sum::<f64>().ln();
+    let logarithm = log_sum_exp(row);
     let mut loss = 0.0;
     for (a, &d) in row.iter_mut().zip(target) {
         let surprise = logarithm - f64::from(*a);

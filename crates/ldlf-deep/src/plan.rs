@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::{Dataset, Error, Result, Seed, Settings};
+use ldlf_forest::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::backbones::BackboneKind;
@@ -19,6 +20,17 @@ pub enum Rule {
     OneTree,
     /// No trees: a softmax.
     Softmax,
+}
+
+impl Rule {
+    /// How trees learn, where there are some.
+    pub fn ensemble(self) -> Option<Ensemble> {
+        match self {
+            Rule::Joint => Some(Ensemble::Joint),
+            Rule::OneTree => Some(Ensemble::OneTree),
+            Rule::Softmax => None,
+        }
+    }
 }
 
 /// A deep learner with its settings.
@@ -53,6 +65,25 @@ impl Plan {
             _ => units.unwrap_or(own),
         };
         shape
+    }
+
+    /// When what is done, with so many mini-batches per epoch. Held-out rows are measured after every epoch.
+    pub(crate) fn schedule(&self, per_epoch: usize, validates: bool) -> Schedule {
+        let every = self.forest.leaf_every.unwrap_or(per_epoch.min(100));
+        Schedule {
+            learner: self.learner,
+            remedy: format!("try a learning_rate below {}", self.network.learning_rate()),
+            total: self.total_iterations(per_epoch),
+            leaves: self.rule.ensemble().map(|_| LeafSchedule { every, early: true }),
+            validate_every: validates.then_some(per_epoch),
+            patience: self.network.patience,
+            tolerance: None,
+        }
+    }
+
+    /// Iterations, with so many mini-batches per epoch.
+    pub(crate) fn total_iterations(&self, per_epoch: usize) -> usize {
+        self.network.epochs.saturating_mul(per_epoch)
     }
 
     /// Checks what can be checked before there are data.

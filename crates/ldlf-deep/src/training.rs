@@ -1,32 +1,28 @@
-//! Algorithm 1 on a deep network: steps on mini-batches through network and trees, and a leaf update after every so many of them.
+//! Algorithm 1 on a deep network: steps on mini-batches through network and trees.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::ops::{ControlFlow, Range};
 use std::path::Path;
+use std::vec;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::checkpoint::Origin;
-use ldlf_core::early_stopping::{Patience, Verdict};
+use ldlf_core::checkpoint::Source;
+use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::learner::Summary;
-use ldlf_core::measures::KL;
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Result, Seed, StopReason,
-    Threads,
+    Dataset, Error, Features, FitContext, InProgress, Matrix, Prediction, Result, Seed, Threads,
 };
+use ldlf_forest::algorithm1::{Steps, Training};
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
+use ldlf_forest::mini_batches::MiniBatches;
 use ldlf_math::memory;
-use ldlf_math::optimise::step::{Optimiser, Step};
-use ldlf_math::random::permutation;
-use rand::RngExt;
-use serde::{Deserialize, Serialize};
+use ldlf_math::optimise::step::Step;
 
 use crate::arrays::{self, Numbers, host};
 use crate::backbones::{BackboneKind, Mode};
-use crate::images::{Augmentation, prefetch};
+use crate::images::{Augmentation, Batch, Prefetch, prefetch};
 use crate::model::DeepModel;
 use crate::network::{self, Compute, Network, Preprocessing, READERS, Rows};
 use crate::output_layer::OutputLayer;
@@ -35,12 +31,24 @@ use crate::steps::{self, State};
 use crate::stored::{numbers_under, output_from, put_network};
 use crate::weights::load_weights;
 
-/// Everything that changes while a network is trained.
-struct Training<'a> {
+/// Trains a network with its trees on `data`.
+pub fn train(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<(DeepModel, Summary)> {
+    let source = Source::new(plan.learner, plan.settings(), &[], context.seed, data);
+    let steps = OnNetwork::new(plan, data, context)?;
+    let schedule = plan.schedule(steps.batches.per_epoch(), !steps.validation.is_empty());
+    let (steps, summary) = Training::new(schedule, steps, source).run(context)?;
+    let network = steps.network().valid();
+    let device = steps.device.without_autodiff();
+    let OnNetwork { kind, preprocessing, weights, output, .. } = steps;
+    Ok((DeepModel { kind, preprocessing, weights, network, output, device }, summary))
+}
+
+/// A network that learns with its trees.
+struct OnNetwork<'a> {
     plan: &'a Plan,
     kind: BackboneKind,
     data: &'a Dataset,
-    rows: Vec<usize>,
+    batches: MiniBatches,
     validation: Vec<usize>,
     seed: Seed,
     preprocessing: Preprocessing,
@@ -54,36 +62,23 @@ struct Training<'a> {
     state: State,
     /// The activations and rows of the mini-batches since the last leaf update.
     noted: (Vec<f32>, Vec<usize>),
-    progress: Progress,
-    best: Option<(BTreeMap<String, Numbers>, OutputLayer)>,
-    fingerprint: OnceCell<String>,
-}
-
-/// The small state that a checkpoint keeps as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Progress {
-    iteration: usize,
-    patience: Patience,
-    loss: Option<f64>,
+    /// What is left of the present epoch.
+    epoch: Option<Epoch>,
+    /// The mean absolute error on the validation rows when they were last measured.
     mae: Option<f64>,
+    best: Option<(BTreeMap<String, Numbers>, OutputLayer)>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct CheckpointDetails {
-    #[serde(flatten)]
-    origin: Origin,
-    progress: Progress,
+/// The mini-batches that are left of an epoch.
+enum Epoch {
+    /// Images, prepared ahead of the steps.
+    Images(Prefetch),
+    /// Rows of a table.
+    Table(vec::IntoIter<Vec<usize>>),
 }
 
-/// Trains a network with its trees on `data`.
-pub fn train(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<(DeepModel, Summary)> {
-    let mut training = Training::new(plan, data, context)?;
-    let stopped = training.run(context)?;
-    training.finish(stopped)
-}
-
-impl<'a> Training<'a> {
-    fn new(plan: &'a Plan, data: &'a Dataset, context: &mut FitContext<'_>) -> Result<Self> {
+impl<'a> OnNetwork<'a> {
+    fn new(plan: &'a Plan, data: &'a Dataset, context: &FitContext<'_>) -> Result<Self> {
         let kind = plan.check()?;
         let parameters = &plan.network;
         let seed = context.seed;
@@ -115,11 +110,11 @@ impl<'a> Training<'a> {
         network =
             arrays::freeze(network, &|name| frozen.iter().any(|start| name.starts_with(start.as_str())));
         let mean = data.mean_target_of(rows.iter().copied());
-        let mut training = Training {
+        Ok(OnNetwork {
             plan,
             kind,
             data,
-            rows,
+            batches: MiniBatches::new(rows, parameters.batch_size, seed),
             validation,
             seed,
             preprocessing,
@@ -131,139 +126,73 @@ impl<'a> Training<'a> {
             output,
             state: State::new(),
             noted: Default::default(),
-            progress: Progress {
-                iteration: 0,
-                patience: Patience::new(parameters.patience),
-                loss: None,
-                mae: None,
-            },
+            epoch: None,
+            mae: None,
             best: None,
-            fingerprint: OnceCell::new(),
-        };
-        if let Some(checkpoint) = context.resume.take() {
-            training.restore(&checkpoint)?;
-        }
-        Ok(training)
+        })
     }
 
     fn network(&self) -> &Network {
         self.network.as_ref().expect("the network is away only within a step")
     }
 
-    fn batch_size(&self) -> usize {
-        self.plan.network.batch_size.min(self.rows.len())
+    /// The mini-batch of an iteration.
+    fn next_batch(&mut self, iteration: usize) -> Result<Batch> {
+        if self.epoch.is_none() || iteration.is_multiple_of(self.batches.per_epoch()) {
+            self.epoch = Some(self.rest_of_epoch(iteration)?);
+        }
+        let batch = match &mut self.epoch {
+            Some(Epoch::Images(ahead)) => ahead.next().transpose()?,
+            Some(Epoch::Table(batches)) => batches.next().map(|rows| {
+                let pixels = self.preprocessing.scaled(&self.data.features, &rows);
+                Batch { rows, pixels }
+            }),
+            None => None,
+        };
+        Ok(batch.expect("an epoch has a mini-batch for each of its iterations"))
     }
 
-    fn per_epoch(&self) -> usize {
-        (self.rows.len() / self.batch_size()).max(1)
-    }
-
-    fn total(&self) -> usize {
-        self.plan.network.epochs.saturating_mul(self.per_epoch())
-    }
-
-    fn leaf_every(&self) -> usize {
-        self.plan.forest.leaf_every.unwrap_or(self.per_epoch().min(100))
-    }
-
-    /// Whether the leaves move after an iteration. Equal leaves give the network no gradient at all, so that at first they move sooner.
-    fn leaves_are_due(&self, iteration: usize) -> bool {
-        let every = self.leaf_every();
-        iteration.is_multiple_of(every) || iteration < every && iteration >= 4 && iteration.is_power_of_two()
-    }
-
-    /// The mini-batches of an epoch. They follow from the seed and the epoch alone; rows left over wait for another epoch.
-    fn batches(&self, epoch: usize) -> Vec<Vec<usize>> {
-        let mut generator = self.seed.named("shuffle").numbered(epoch as u64).generator();
-        let order = permutation(self.rows.len(), &mut generator);
-        let batches = order.chunks_exact(self.batch_size()).take(self.per_epoch());
-        batches.map(|places| places.iter().map(|&place| self.rows[place]).collect()).collect()
-    }
-
-    fn run(&mut self, context: &mut FitContext<'_>) -> Result<StopReason> {
-        let p = &self.plan.network;
-        let augmentation = Augmentation { flip: p.flip, crop: p.crop, jitter: p.jitter };
-        let data = self.data;
-        while self.progress.iteration < self.total() {
-            let (epoch, done) =
-                (self.progress.iteration / self.per_epoch(), self.progress.iteration % self.per_epoch());
-            let batches = self.batches(epoch).split_off(done);
-            match (&data.images, self.preprocessing.clone()) {
-                (Some(images), Preprocessing::Images(preparation)) => {
-                    let seed = self.seed.named("augmentation").numbered(epoch as u64);
-                    let ahead =
-                        prefetch(images, &batches, &preparation, Some((&augmentation, seed)), READERS)?;
-                    for batch in ahead {
-                        let batch = batch?;
-                        if let ControlFlow::Break(reason) =
-                            self.iterate(&batch.rows, batch.pixels, context)?
-                        {
-                            return Ok(reason);
-                        }
-                    }
-                }
-                (_, preprocessing) => {
-                    for rows in batches {
-                        let numbers = preprocessing.scaled(&data.features, &rows);
-                        if let ControlFlow::Break(reason) = self.iterate(&rows, numbers, context)? {
-                            return Ok(reason);
-                        }
-                    }
-                }
+    fn rest_of_epoch(&self, iteration: usize) -> Result<Epoch> {
+        let batches = self.batches.rest_of_epoch(iteration);
+        match (&self.data.images, &self.preprocessing) {
+            (Some(images), Preprocessing::Images(preparation)) => {
+                let p = &self.plan.network;
+                let augmentation = Augmentation { flip: p.flip, crop: p.crop, jitter: p.jitter };
+                let epoch = (iteration / self.batches.per_epoch()) as u64;
+                let look = Some((&augmentation, self.seed.named("augmentation").numbered(epoch)));
+                Ok(Epoch::Images(prefetch(images, &batches, preparation, look, READERS)?))
             }
-        }
-        Ok(StopReason::Finished)
-    }
-
-    /// A step, what is due after it (a leaf update, a validation), and the word of the observer.
-    fn iterate(
-        &mut self,
-        rows: &[usize],
-        numbers: Vec<f32>,
-        context: &mut FitContext<'_>,
-    ) -> Result<ControlFlow<StopReason>> {
-        let loss = self.step(rows, numbers);
-        if !loss.is_finite() {
-            return Err(Error::training(format!(
-                "{}: the loss is not a finite number at iteration {}; try a learning_rate below {}",
-                self.plan.learner,
-                self.progress.iteration + 1,
-                self.plan.network.learning_rate()
-            )));
-        }
-        self.progress.iteration += 1;
-        self.progress.loss = Some(loss);
-        let iteration = self.progress.iteration;
-        let mut verdict = ControlFlow::Continue(());
-        if matches!(self.output, OutputLayer::Forest(_)) && self.leaves_are_due(iteration) {
-            self.update_leaves();
-            verdict = context.report(FitEvent::LeafUpdate { iteration }, self);
-        }
-        if iteration.is_multiple_of(self.per_epoch()) && !self.validation.is_empty() && verdict.is_continue()
-        {
-            verdict = self.validate(context)?;
-        }
-        let event = FitEvent::Iteration { iteration, total: self.total(), loss: Some(loss) };
-        match context.report(event, self) {
-            ControlFlow::Break(reason) => Ok(ControlFlow::Break(reason)),
-            ControlFlow::Continue(()) => Ok(verdict),
+            _ => Ok(Epoch::Table(batches.into_iter())),
         }
     }
 
-    /// One step on one mini-batch; gives its loss.
-    fn step(&mut self, rows: &[usize], numbers: Vec<f32>) -> f64 {
-        let iteration = self.progress.iteration;
+    fn predict_with(&self, network: &Network, data: &Dataset, chosen: &[usize]) -> Result<Matrix<f32>> {
+        let rows = data.images.as_ref().map_or(Rows::Table(&data.features), Rows::Images);
+        let device = self.device.clone().without_autodiff();
+        network::predict(network, &self.output, rows, chosen, &self.preprocessing, (&device, &self.compute))
+    }
+}
+
+impl Steps for OnNetwork<'_> {
+    fn step(&mut self, iteration: usize) -> Result<f64> {
+        let Batch { rows, pixels: numbers } = self.next_batch(iteration)?;
         let p = &self.plan.network;
-        let steps = [1.0, p.backbone_factor()]
-            .map(|factor| p.step_at(iteration, self.total(), self.per_epoch(), factor));
+        let per_epoch = self.batches.per_epoch();
+        let total = self.plan.total_iterations(per_epoch);
+        let steps = [1.0, p.backbone_factor()].map(|factor| p.step_at(iteration, total, per_epoch, factor));
         let mode = Mode::Train(self.seed.named("dropout").numbered(iteration as u64));
-        let trees = self.trees_of(iteration);
+        let trees = match (self.plan.rule.ensemble(), &self.output) {
+            (Some(ensemble), OutputLayer::Forest(head)) => {
+                ensemble.trees_of(iteration, head.shape().trees, self.seed)
+            }
+            _ => 0..0,
+        };
         let mut network = self.network.take().expect("the network is away only within a step");
         let examples = Examples {
             targets: self.data.targets.as_slice(),
             labels: self.data.labels(),
             weights: self.data.weights.as_deref(),
-            rows: Some(rows),
+            rows: Some(&rows),
         };
         let (output, preprocessing, device, state, threads) =
             (&self.output, &self.preprocessing, &self.device, &mut self.state, self.compute.threads());
@@ -281,34 +210,19 @@ impl<'a> Training<'a> {
             let pull = Tensor::<2>::from_data(TensorData::new(gradient, shape), device);
             let gradients = (activations * pull).sum().backward();
             let step_of = |name: &str| -> Step { steps[usize::from(name.starts_with("backbone"))] };
-            let second = plan.optimiser != Optimiser::Sgd;
+            let second = Step::needs_second_moments(plan.optimiser);
             (steps::step(network, gradients, state, &step_of, second, plan.clip, threads), loss, seen)
         });
         self.network = Some(network);
         if matches!(self.output, OutputLayer::Forest(_)) {
             self.noted.0.extend(seen);
-            self.noted.1.extend_from_slice(rows);
+            self.noted.1.extend(rows);
         }
-        loss
-    }
-
-    fn trees_of(&self, iteration: usize) -> Range<usize> {
-        let OutputLayer::Forest(head) = &self.output else {
-            return 0..0;
-        };
-        let trees = head.shape().trees;
-        match self.plan.rule {
-            Rule::OneTree => {
-                let mut generator = self.seed.named("tree").numbered(iteration as u64).generator();
-                let tree = generator.random_range(0..trees as u64) as usize;
-                tree..tree + 1
-            }
-            _ => 0..trees,
-        }
+        Ok(loss)
     }
 
     /// Moves the leaves by the activations as they were seen since the last update, and forgets them.
-    fn update_leaves(&mut self) {
+    fn update_leaves(&mut self, _: usize) {
         let (activations, rows) = std::mem::take(&mut self.noted);
         let examples = Examples {
             targets: self.data.targets.as_slice(),
@@ -322,68 +236,52 @@ impl<'a> Training<'a> {
         self.output.update_leaves(&activations, &examples, &update, smoothing, self.compute.threads());
     }
 
-    /// Measures the validation rows, keeps the best network, and says whether to stop.
-    fn validate(&mut self, context: &mut FitContext<'_>) -> Result<ControlFlow<StopReason>> {
-        let iteration = self.progress.iteration;
-        let network = self.network().valid();
-        let predicted = self.predict_with(&network, self.data, &self.validation)?;
-        let (kl, mae) = measured(self.data, &self.validation, &predicted);
-        self.progress.mae = mae;
-        let mut verdict = ControlFlow::Continue(());
-        match self.progress.patience.measured(iteration, kl) {
-            Verdict::Best => self.best = Some((arrays::collect(&network), self.output.clone())),
-            Verdict::GoOn => {}
-            Verdict::Stop => verdict = ControlFlow::Break(StopReason::EarlyStopping),
-        }
-        if let ControlFlow::Break(reason) = context.report(FitEvent::Validation { iteration, kl }, self) {
-            verdict = ControlFlow::Break(reason);
-        }
-        Ok(verdict)
+    fn validate(&mut self) -> Result<f64> {
+        let predicted = self.predict_with(&self.network().valid(), self.data, &self.validation)?;
+        self.mae = mean_absolute_error(self.data, &self.validation, &predicted);
+        Ok(HeldOutKl::of(self.data, self.validation.iter().copied(), predicted.as_slice()).mean())
     }
 
-    fn predict_with(&self, network: &Network, data: &Dataset, chosen: &[usize]) -> Result<Matrix<f32>> {
-        let rows = data.images.as_ref().map_or(Rows::Table(&data.features), Rows::Images);
-        let device = self.device.clone().without_autodiff();
-        network::predict(network, &self.output, rows, chosen, &self.preprocessing, (&device, &self.compute))
+    fn keep_best(&mut self) {
+        self.best = Some((arrays::collect(&self.network().valid()), self.output.clone()));
     }
 
-    fn finish(mut self, stopped: StopReason) -> Result<(DeepModel, Summary)> {
-        let best = self.best.take();
-        // The last steps moved the splits; the leaves follow.
-        if best.is_none() && !self.noted.1.is_empty() {
-            self.update_leaves();
-        }
-        let best_iteration = best.is_some().then_some(self.progress.patience.best_iteration);
-        let mut network = self.network().valid();
-        if let Some((numbers, output)) = best {
-            network = arrays::restore(network, &numbers)?;
+    fn restore_best(&mut self) -> Result<()> {
+        if let Some((numbers, output)) = self.best.take() {
+            let network = self.network.take().expect("the network is away only within a step");
+            self.network = Some(arrays::restore(network, &numbers)?);
             self.output = output;
         }
-        let summary = Summary {
-            iterations: self.progress.iteration,
-            stopped,
-            best_iteration,
-            loss: self.progress.loss,
-            validation_kl: self.progress.patience.best,
-        };
-        let device = self.device.without_autodiff();
-        let (kind, preprocessing, weights, output) =
-            (self.kind, self.preprocessing, self.weights, self.output);
-        Ok((DeepModel { kind, preprocessing, weights, network, output, device }, summary))
+        Ok(())
     }
 
-    fn origin(&self) -> Origin {
-        Origin {
-            learner: self.plan.learner.to_string(),
-            parameters: self.plan.settings(),
-            seed: self.seed.value(),
-            data: self.fingerprint.get_or_init(|| self.data.fingerprint()).clone(),
+    fn store(&self, parts: &mut Parts) {
+        put_network(parts, "", &arrays::collect(&self.network().valid()), &self.output);
+        if let Some((numbers, output)) = &self.best {
+            put_network(parts, "best.", numbers, output);
         }
+        for (name, moments) in &self.state {
+            parts.put(&format!("first.{name}"), Array::F32(vec![moments.first.len()], moments.first.clone()));
+            parts.put(
+                &format!("second.{name}"),
+                Array::F32(vec![moments.second.len()], moments.second.clone()),
+            );
+        }
+        let (activations, rows) = &self.noted;
+        if !rows.is_empty() {
+            parts.put(
+                "noted_activations",
+                Array::F32(vec![rows.len(), self.output.units()], activations.clone()),
+            );
+            parts.put(
+                "noted_rows",
+                Array::U32(vec![rows.len()], rows.iter().map(|&row| row as u32).collect()),
+            );
+        }
+        parts.put_detail("validation_mae", self.mae);
     }
 
-    fn restore(&mut self, checkpoint: &Parts) -> Result<()> {
-        let kept: CheckpointDetails = checkpoint.detail("checkpoint")?;
-        kept.origin.check(&self.origin(), &[])?;
+    fn restore(&mut self, checkpoint: &Parts, best: bool) -> Result<()> {
         let network = self.network.take().expect("the network is away only within a step");
         self.network = Some(arrays::restore(network, &numbers_under(checkpoint, "network.")?)?);
         let firsts = numbers_under(checkpoint, "first.")?;
@@ -403,17 +301,19 @@ impl<'a> Training<'a> {
             }
             self.noted = (activations, rows.into_iter().map(|row| row as usize).collect());
         }
-        let best = numbers_under(checkpoint, "best.network.")?;
-        if !best.is_empty() {
+        if best {
+            let best = numbers_under(checkpoint, "best.network.")?;
+            if best.is_empty() {
+                return Err(Error::model_file("the checkpoint lacks its best network; it may be damaged"));
+            }
             self.best = Some((best, output_from(checkpoint, "best.", &self.output)?));
         }
-        self.progress = kept.progress;
-        self.progress.patience.allowed = self.plan.network.patience;
+        self.mae = checkpoint.detail("validation_mae")?;
         Ok(())
     }
 }
 
-impl InProgress for Training<'_> {
+impl InProgress for OnNetwork<'_> {
     fn predict(&self, features: &Features, _: &Threads) -> Result<Prediction> {
         let chosen: Vec<usize> = (0..features.rows()).collect();
         let device = self.device.clone().without_autodiff();
@@ -434,61 +334,24 @@ impl InProgress for Training<'_> {
     }
 
     fn rows_an_iteration(&self) -> Option<usize> {
-        Some(self.batch_size())
+        Some(self.batches.size())
     }
 
     fn validation_mae(&self) -> Option<f64> {
-        self.progress.mae
-    }
-
-    fn checkpoint(&self) -> Option<Parts> {
-        let mut parts = Parts::new();
-        put_network(&mut parts, "", &arrays::collect(&self.network().valid()), &self.output);
-        if let Some((numbers, output)) = &self.best {
-            put_network(&mut parts, "best.", numbers, output);
-        }
-        for (name, moments) in &self.state {
-            parts.put(&format!("first.{name}"), Array::F32(vec![moments.first.len()], moments.first.clone()));
-            parts.put(
-                &format!("second.{name}"),
-                Array::F32(vec![moments.second.len()], moments.second.clone()),
-            );
-        }
-        let (activations, rows) = &self.noted;
-        if !rows.is_empty() {
-            parts.put(
-                "noted_activations",
-                Array::F32(vec![rows.len(), self.output.units()], activations.clone()),
-            );
-            parts.put(
-                "noted_rows",
-                Array::U32(vec![rows.len()], rows.iter().map(|&row| row as u32).collect()),
-            );
-        }
-        parts.put_detail(
-            "checkpoint",
-            CheckpointDetails { origin: self.origin(), progress: self.progress.clone() },
-        );
-        Some(parts)
+        self.mae
     }
 }
 
-/// The weighted mean K-L divergence of some rows, and for ordered labels the mean absolute error of the predicted means.
-fn measured(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> (f64, Option<f64>) {
-    let (mut kl, mut error, mut total) = (0.0, 0.0, 0.0);
-    let mean = |values: &[f64], shares: &[f32]| {
-        values.iter().zip(shares).map(|(v, &p)| v * f64::from(p)).sum::<f64>()
-    };
+/// The weighted mean absolute error of the predicted means of some rows, where labels are ordered.
+fn mean_absolute_error(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> Option<f64> {
+    let values = data.schema.label_values.as_ref()?;
+    let mean = |shares: &[f32]| values.iter().zip(shares).map(|(v, &p)| v * f64::from(p)).sum::<f64>();
+    let (mut error, mut total) = (0.0, 0.0);
     for (index, &row) in rows.iter().enumerate() {
         let weight = f64::from(data.weight(row));
-        let (target, predicted) = (data.targets.row(row), predicted.row(index));
-        kl += weight * (KL.of_row)(target, predicted);
-        if let Some(values) = &data.schema.label_values {
-            let truth = data.truth.as_ref().map_or_else(|| mean(values, target), |truth| truth[row]);
-            error += weight * (mean(values, predicted) - truth).abs();
-        }
+        let truth = data.truth.as_ref().map_or_else(|| mean(data.targets.row(row)), |truth| truth[row]);
+        error += weight * (mean(predicted.row(index)) - truth).abs();
         total += weight;
     }
-    let total = if total > 0.0 { total } else { 1.0 };
-    (kl / total, data.schema.label_values.as_ref().map(|_| error / total))
+    Some(error / if total > 0.0 { total } else { 1.0 })
 }

@@ -8,7 +8,8 @@ use ldlf_trees::tree_builder::Limits;
 use ldlf_trees::tree_forest::{Plan, fit_forest};
 
 use crate::encoder::{Encoded, Encoder};
-use crate::linear::{Homes, LinearMap};
+use crate::lazy_optimizer::DecayTargets;
+use crate::linear::LinearMap;
 use crate::tree_shape::ForestShape;
 
 /// The steepness of a softened split: `x_j <= t` becomes the activation `STEEPNESS (t - x_j)` in scaled features.
@@ -20,7 +21,7 @@ const NOISE: f32 = 0.1;
 /// Grows a random forest of the same shape on the encoded rows and writes its splits into the map, whose units each belong to
 /// one split and whose last input is the bias. Below a leaf that ends early the random weights stay.
 ///
-/// Gives the weights that the map is to be drawn back to.
+/// Gives the weights that the map is to decay to.
 pub fn soften(
     map: &mut LinearMap,
     encoder: &Encoder,
@@ -29,7 +30,7 @@ pub fn soften(
     rows: &[usize],
     seed: Seed,
     threads: &Threads,
-) -> Result<Homes> {
+) -> Result<DecayTargets> {
     let mut encoded = encoder.buffer(&data.features);
     encoder.encode(&data.features, rows.iter().copied(), None, &mut encoded);
     let inputs = match encoded {
@@ -44,17 +45,17 @@ pub fn soften(
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
     let (forest, _) = fit_forest(&Table::Best(&Codes::new(&data.features)), plan, &data, &mut context);
-    let mut start = Start { map, homes: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
+    let mut start = Start { map, decay_targets: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);
     }
-    Ok(start.homes)
+    Ok(start.decay_targets)
 }
 
 /// The map that is being written.
 struct Start<'a> {
     map: &'a mut LinearMap,
-    homes: Homes,
+    decay_targets: DecayTargets,
     splits: usize,
 }
 
@@ -66,7 +67,7 @@ impl Start<'_> {
         let weights = self.map.weights_mut();
         weights.iter_mut().skip(unit).step_by(units).for_each(|w| *w *= NOISE);
         weights[split.feature * units + unit] = -STEEPNESS;
-        self.homes[split.feature].push((unit as u32, -STEEPNESS));
+        self.decay_targets[split.feature].push((unit as u32, -STEEPNESS));
         let bias = weights.len() - units + unit;
         weights[bias] = STEEPNESS * split.threshold;
         self.lay_out(tree, split.left, index, 2 * place + 1);

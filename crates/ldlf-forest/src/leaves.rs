@@ -16,6 +16,15 @@ pub struct LeafPrior {
     pub base: Vec<f64>,
 }
 
+/// How often and towards what the leaves are moved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeafUpdate {
+    /// Iterations of Eqn. 12.
+    pub iterations: usize,
+    /// What the leaves lean to.
+    pub prior: LeafPrior,
+}
+
 /// Labels whose sums are held at once, for two leaves: twelve registers of the sixteen.
 const LABELS: usize = 6;
 

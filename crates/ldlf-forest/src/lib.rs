@@ -3,12 +3,15 @@
 //!
 //! In the order of the paper: the shape of the trees and the unit behind each split ([`tree_shape`]), the way of a row to the
 //! leaves ([`routing`]), what a tree predicts and how far off it is ([`loss`]), the leaf update ([`leaves`]); all of them together
-//! on matrices of activations ([`head`]); the scaled features and the linear map in front of them ([`encoder`], [`linear`]);
-//! what a training repeats ([`stepper`]); Algorithm 1 ([`training`]), also on rows that stand in several places ([`shards`]); the
-//! learner ([`shallow`]); single rows ([`single_row`]); and `view`, which lays a forest open for pictures.
+//! on matrices of activations ([`head`], [`leaf_update`]); the scaled features and the linear map in front of them ([`encoder`],
+//! [`linear`]) with its optimiser ([`lazy_optimizer`]); what a training repeats ([`stepper`]); Algorithm 1 ([`algorithm1`]) on rows in
+//! memory ([`training`]) and on rows that stand in several places ([`shards`]); the model ([`shallow_forest`]), the learner
+//! ([`shallow`]); single rows ([`single_row`]); and `view`, which lays a forest open for pictures.
 
+pub mod algorithm1;
 mod bins;
 pub mod block;
+pub mod by_input;
 mod columns;
 pub mod complexity;
 pub mod encoder;
@@ -16,13 +19,19 @@ pub mod graph;
 pub mod greedy;
 pub mod head;
 pub mod kernel;
+pub mod lazy_optimizer;
+pub mod leaf_update;
 pub mod leaves;
 pub mod linear;
 pub mod loss;
+pub mod mini_batches;
+mod model;
 mod pass;
-mod progress;
+pub mod plan;
+mod predict;
 pub mod routing;
 pub mod shallow;
+pub mod shallow_forest;
 pub mod shards;
 pub mod single_row;
 pub mod stepper;

@@ -7,10 +7,11 @@ use ldlf_math::parallel::chunks;
 use ldlf_math::product::View;
 use ldlf_math::vectorise;
 
+use crate::by_input::ByInput;
 use crate::encoder::{Dropout, EncodedView, Encoder};
 use crate::head::{Block, Examples, Head};
 use crate::kernel::ROWS;
-use crate::linear::{ByInput, LinearMap};
+use crate::linear::LinearMap;
 use crate::loss::LossForm;
 use crate::tree_shape::ForestShape;
 

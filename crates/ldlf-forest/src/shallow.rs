@@ -1,48 +1,16 @@
 //! `sldlf`: the shallow label distribution learning forest, a linear map under soft trees (Shen et al. 2017).
 
-use ldlf_core::forest_view::ForestView;
-use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::learner::{Abilities, RowPredictor};
-use ldlf_core::stored::{Array, ModelShape, Parts};
-use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
-    Result, Settings, Threads, Value, choices,
-};
-use ldlf_math::optimise::step::{Optimiser, Schedule, Step, StepLength};
+use ldlf_core::learner::Abilities;
+use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings};
+use ldlf_math::optimise::step::{Optimiser, Schedule, StepLength};
 
-use crate::encoder::{EncodedRows, Encoder, Scaling};
-use crate::head::Head;
-use crate::leaves::check_on_simplex;
-use crate::linear::LinearMap;
+use crate::algorithm1::Ensemble;
+use crate::encoder::Scaling;
 use crate::loss::LossForm;
-use crate::single_row::SingleRow;
-use crate::stepper::predict_rows;
-use crate::training::{Ensemble, train};
+use crate::model::load;
+use crate::plan::{Encoding, Iterations, LeafPlan, LeafRows, Plan, Start, StepRule};
+use crate::training::train;
 use crate::tree_shape::{ForestShape, LARGEST_DEPTH};
-
-choices! {
-    /// Which rows a leaf update looks at.
-    pub enum LeafRows {
-        /// Those of the mini-batches since the last update: Algorithm 1 of the paper.
-        Batches = "batches",
-        /// Those of the last mini-batches that make up one epoch.
-        Epoch = "epoch",
-        /// All training rows.
-        All = "all",
-        /// All training rows up to 50,000; above that those of the mini-batches since the last update.
-        Auto = "auto",
-    }
-}
-
-choices! {
-    /// What the first splits are.
-    pub enum Start {
-        /// Random directions.
-        Random = "random",
-        /// The splits of a random forest grown greedily on the training rows, softened; decay then leads back to them.
-        Greedy = "greedy",
-    }
-}
 
 ldlf_core::parameters! {
     /// What `sldlf` can be told.
@@ -125,36 +93,56 @@ impl SldlfParameters {
         shape
     }
 
-    /// The step of an iteration, counted from 0, of so many.
-    pub(crate) fn step_at(&self, iteration: usize, total: usize) -> Step {
-        let length = StepLength {
-            rate: self.learning_rate,
-            schedule: self.schedule,
-            warm_up: self.warm_up,
-            step_every: self.step_every,
-            step_factor: self.step_factor,
-        };
-        Step::new(self.optimiser, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
-    }
-
-    /// The share of inputs left out: many features carry each other's news, few do not.
-    pub(crate) fn dropout_share(&self, features: usize) -> f64 {
-        self.dropout.unwrap_or(if features >= MANY_FEATURES { 0.1 } else { 0.0 })
-    }
-
-    /// Whether rows are held back: what dropout keeps from being learnt by heart, early stopping does for few features.
-    pub(crate) fn stops_early(&self, features: usize) -> bool {
-        self.early_stopping.unwrap_or(features < MANY_FEATURES)
-    }
-
-    /// Iterations on this many training rows.
-    pub(crate) fn total_iterations(&self, rows: usize) -> usize {
-        let batches = (rows / self.batch_size.min(rows).max(1)).max(1);
-        match self.epochs {
-            None => self.iterations,
-            Some(epochs) => {
-                ((epochs * batches as f64).ceil() as usize).max(self.least_iterations).min(self.iterations)
-            }
+    /// What a training on data of so many features and labels does.
+    pub(crate) fn plan(
+        &self,
+        learner: &'static str,
+        ensemble: Ensemble,
+        features: usize,
+        labels: usize,
+    ) -> Plan {
+        let (scaling, clip, bins, bias) = (self.scaling, self.clip, self.bins, self.bias);
+        let many = features >= MANY_FEATURES;
+        Plan {
+            learner,
+            settings: self.to_settings(),
+            free: &["iterations"],
+            remedy: format!("try a learning_rate below {} or scaling=standard", self.learning_rate),
+            ensemble,
+            shape: self.forest_shape(labels, ensemble),
+            encoding: Encoding { scaling, clip, bins, bias },
+            start: self.start,
+            loss: self.loss,
+            steps: StepRule {
+                optimiser: self.optimiser,
+                length: StepLength {
+                    rate: self.learning_rate,
+                    schedule: self.schedule,
+                    warm_up: self.warm_up,
+                    step_every: self.step_every,
+                    step_factor: self.step_factor,
+                },
+                momentum: self.momentum,
+                weight_decay: self.weight_decay,
+            },
+            // With many (redundant) features dropout helps; with few it hurts.
+            dropout: self.dropout.unwrap_or(if many { 0.1 } else { 0.0 }),
+            batch_size: self.batch_size,
+            iterations: Iterations {
+                epochs: self.epochs,
+                least: self.least_iterations,
+                most: self.iterations,
+            },
+            leaves: LeafPlan {
+                every: self.leaf_every,
+                rows: self.leaf_rows,
+                iterations: self.leaf_iterations,
+                prior: self.leaf_prior,
+            },
+            // Without dropout, early stopping guards against overfitting.
+            held_out: self.early_stopping.unwrap_or(!many).then_some(self.validation_share),
+            patience: self.patience,
+            tolerance: self.tolerance,
         }
     }
 }
@@ -200,96 +188,10 @@ impl Learner for Sldlf {
     }
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let (model, summary) = train(self.name(), &self.parameters, self.ensemble, data, context)?;
+        let plan = self.parameters.plan(self.name(), self.ensemble, data.features.cols(), data.labels());
+        let (model, summary) = train(plan, data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
     }
-}
-
-/// A trained forest: encoder, linear map and head.
-pub struct ShallowForest {
-    /// Scales the features.
-    pub encoder: Encoder,
-    /// Turns scaled features into activations.
-    pub map: LinearMap,
-    /// The trees.
-    pub head: Head<f32>,
-}
-
-pub(crate) fn predict(
-    encoder: &Encoder,
-    map: &LinearMap,
-    head: &Head<f32>,
-    features: &Features,
-    threads: &Threads,
-) -> Result<Prediction> {
-    let rows = EncodedRows { encoder, features, rows: None };
-    let out = predict_rows(map, head, &rows, features.rows(), threads);
-    Ok(Prediction::Distributions(Matrix::new(features.rows(), head.shape().labels, out)?))
-}
-
-impl Model for ShallowForest {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        predict(&self.encoder, &self.map, &self.head, features, threads)
-    }
-
-    fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
-        Some(Box::new(SingleRow::new(self)))
-    }
-
-    fn store(&self, parts: &mut Parts) {
-        let shape = self.head.shape();
-        self.encoder.store(parts);
-        parts.put(
-            "weights",
-            Array::F32(vec![self.encoder.inputs(), shape.units], self.map.weights().to_vec()),
-        );
-        parts.put("units", Array::U32(vec![shape.trees, shape.splits()], self.head.units().to_vec()));
-        let leaves = self.head.leaves().to_vec();
-        parts.put("leaves", Array::F32(vec![shape.trees, shape.leaves(), shape.labels], leaves));
-        parts.put_detail("depth", shape.depth);
-    }
-
-    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
-        Some(crate::graph::add_shallow(graph, features, &self.encoder, &self.map, &self.head))
-    }
-
-    fn look_inside(&self, features: &Features, chosen: &[usize], threads: &Threads) -> Option<ForestView> {
-        Some(crate::view::look_inside(self, features, chosen, threads))
-    }
-
-    fn inspect(&self) -> Vec<(String, Value)> {
-        let shape = self.head.shape();
-        [
-            ("trees", shape.trees),
-            ("depth", shape.depth),
-            ("leaves a tree", shape.leaves()),
-            ("units", shape.units),
-            ("weights", self.map.weights().len()),
-        ]
-        .map(|(name, value)| (name.to_string(), Value::from(value)))
-        .into()
-    }
-}
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let encoder = Encoder::load(parts, shape.features)?;
-    let depth: usize = parts.detail("depth")?;
-    let (&[trees, splits], &[inputs, units]) = (parts.shape("units")?, parts.shape("weights")?) else {
-        return Err(Error::model_file("the model file's \"units\" and \"weights\" must have two dimensions"));
-    };
-    let forest = ForestShape { trees, depth, units, labels: shape.labels };
-    forest.check().map_err(|e| Error::model_file(format!("the model file's forest: {e}")))?;
-    if splits != forest.splits() || inputs != encoder.inputs() {
-        return Err(Error::model_file("the model file's arrays do not fit its depth and its features"));
-    }
-    let of = parts.u32s("units", &[trees, splits])?;
-    if of.iter().any(|&unit| unit as usize >= units) {
-        return Err(Error::model_file("the model file's \"units\" names a unit that does not exist"));
-    }
-    let leaves = parts.f32s("leaves", &[trees, forest.leaves(), shape.labels])?;
-    check_on_simplex(&leaves, shape.labels)?;
-    let map = LinearMap::from_weights(inputs, units, parts.f32s("weights", &[inputs, units])?);
-    Ok(Box::new(ShallowForest { encoder, map, head: Head::from_parts(forest, of, leaves) }))
 }
 
 /// The named sets of parameters of `sldlf`.

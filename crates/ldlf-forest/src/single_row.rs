@@ -7,7 +7,7 @@ use ldlf_math::numeric::normalise;
 use ldlf_math::vectorise;
 
 use crate::kernel::sigmoid;
-use crate::shallow::ShallowForest;
+use crate::shallow_forest::ShallowForest;
 
 /// A forest with the work buffers of a single row.
 pub struct SingleRow<'a> {

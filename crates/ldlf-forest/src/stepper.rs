@@ -5,23 +5,22 @@ use std::ops::Range;
 
 use ldlf_core::{Dataset, Threads};
 use ldlf_math::optimise::step::Step;
-use ldlf_math::product::View;
-use ldlf_math::vectorise;
 
 use crate::encoder::{EncodedRows, Encoder};
-use crate::head::{ActivationSource, Block, Head, LeafUpdate};
-use crate::kernel::ROWS;
-use crate::linear::{Homes, LinearMap, OptimiserState};
+use crate::head::{Head, LeafUpdate};
+use crate::lazy_optimizer::{DecayTargets, LazyOptimizer};
+use crate::linear::LinearMap;
 use crate::loss::LossForm;
 pub use crate::pass::DropoutDraw;
 use crate::pass::{Aim, Forest, Pass, Passed, examples};
+use crate::predict::LinearActivations;
 
 /// A forest that learns: encoder, linear map and head, with the state of the optimiser and the work buffers.
 pub struct Stepper {
     encoder: Encoder,
     map: LinearMap,
     head: Head<f32>,
-    optimiser: OptimiserState,
+    optimiser: LazyOptimizer,
     pass: Pass,
     form: LossForm,
 }
@@ -30,7 +29,7 @@ impl Stepper {
     /// Buffers for mini-batches of at most `batch` rows.
     pub fn new(encoder: Encoder, map: LinearMap, head: Head<f32>, batch: usize) -> Self {
         Stepper {
-            optimiser: OptimiserState::new(&map),
+            optimiser: LazyOptimizer::new(&map),
             pass: Pass::new(head.shape(), encoder.inputs(), batch),
             encoder,
             map,
@@ -44,9 +43,9 @@ impl Stepper {
         Stepper { form, ..self }
     }
 
-    /// The same with some weights drawn to other values than zero.
-    pub fn with_homes(self, homes: Homes) -> Self {
-        Stepper { optimiser: self.optimiser.with_homes(homes), ..self }
+    /// The same with some weights that decay to other values than zero.
+    pub fn with_decay_targets(self, targets: DecayTargets) -> Self {
+        Stepper { optimiser: self.optimiser.with_decay_targets(targets), ..self }
     }
 
     /// Scales the features.
@@ -61,16 +60,16 @@ impl Stepper {
 
     /// The linear map with all steps taken.
     pub fn map(&self) -> Cow<'_, LinearMap> {
-        match self.optimiser.is_settled() {
+        match self.optimiser.is_flushed() {
             true => Cow::Borrowed(&self.map),
-            false => Cow::Owned(self.settled().0),
+            false => Cow::Owned(self.flushed().0),
         }
     }
 
     /// The linear map and the optimiser's first and second moments with all steps taken.
-    pub fn settled(&self) -> (LinearMap, Vec<f32>, Vec<f32>) {
+    pub fn flushed(&self) -> (LinearMap, Vec<f32>, Vec<f32>) {
         let (mut map, mut optimiser) = (self.map.clone(), self.optimiser.clone());
-        optimiser.settle(&mut map, self.encoder.bias(), &Threads::one());
+        optimiser.flush(&mut map, self.encoder.bias(), &Threads::one());
         (map, optimiser.first, optimiser.second)
     }
 
@@ -82,14 +81,21 @@ impl Stepper {
         self.head.leaves_mut().copy_from_slice(leaves);
     }
 
+    /// Goes on with other weights and leaves of the same shapes.
+    pub fn replace(&mut self, weights: &[f32], leaves: &[f32]) {
+        self.flush(&Threads::one());
+        self.map.weights_mut().copy_from_slice(weights);
+        self.head.leaves_mut().copy_from_slice(leaves);
+    }
+
     /// Encoder, map and head, without the rest.
     pub fn into_parts(mut self) -> (Encoder, LinearMap, Head<f32>) {
-        self.settle(&Threads::one());
+        self.flush(&Threads::one());
         (self.encoder, self.map, self.head)
     }
 
-    fn settle(&mut self, threads: &Threads) {
-        self.optimiser.settle(&mut self.map, self.encoder.bias(), threads);
+    fn flush(&mut self, threads: &Threads) {
+        self.optimiser.flush(&mut self.map, self.encoder.bias(), threads);
     }
 
     /// One step on some rows, at most as many as there are buffers for, with the loss of some of the trees. Gives that loss.
@@ -117,63 +123,11 @@ impl Stepper {
 
     /// Iterates the leaf update over some rows.
     pub fn update_leaves(&mut self, data: &Dataset, rows: &[usize], update: &LeafUpdate, threads: &Threads) {
-        self.settle(threads);
+        self.flush(threads);
         let source = LinearActivations {
             map: &self.map,
             rows: EncodedRows { encoder: &self.encoder, features: &data.features, rows: Some(rows) },
         };
         self.head.update_leaves(&source, &examples(data, Some(rows)), update, threads);
     }
-}
-
-/// Activations of rows that are encoded when asked for.
-pub(crate) struct LinearActivations<'a> {
-    pub map: &'a LinearMap,
-    pub rows: EncodedRows<'a>,
-}
-
-impl ActivationSource<f32> for LinearActivations<'_> {
-    type Scratch = (crate::encoder::Encoded, Vec<f32>);
-
-    fn scratch(&self) -> Self::Scratch {
-        (self.rows.encoder.buffer(self.rows.features), Vec::new())
-    }
-
-    fn activations<'a>(&self, rows: Range<usize>, scratch: &'a mut Self::Scratch) -> View<'a, f32> {
-        let (encoded, activations) = scratch;
-        let count = rows.len();
-        self.rows.encode(rows, encoded);
-        activations.resize(self.map.units() * count, 0.0);
-        self.map.forward(encoded.view(), activations);
-        View::row_major(activations, self.map.units(), count)
-    }
-}
-
-/// The forest's output for `count` rows, `[count, labels]`.
-pub(crate) fn predict_rows(
-    map: &LinearMap,
-    head: &Head<f32>,
-    rows: &EncodedRows<'_>,
-    count: usize,
-    threads: &Threads,
-) -> Vec<f32> {
-    /// Rows that one task predicts.
-    const TASK: usize = 1024;
-    let labels = head.shape().labels;
-    let mut out = vec![0.0; count * labels];
-    let source = LinearActivations { map, rows: EncodedRows { ..*rows } };
-    threads.for_each_chunk([&mut out[..]], TASK * labels, |task, [out]| {
-        let mut scratch = source.scratch();
-        let mut block = Block::new(head.shape());
-        for (part, out) in out.chunks_mut(crate::head::CHUNK * labels).enumerate() {
-            let start = task * TASK + part * crate::head::CHUNK;
-            let activations = source.activations(start..start + out.len() / labels, &mut scratch);
-            for (index, out) in out.chunks_mut(ROWS * labels).enumerate() {
-                vectorise!(block.load_activations(activations, index * ROWS, out.len() / labels));
-                head.predict_block(&mut block, out);
-            }
-        }
-        out.chunks_exact_mut(labels).for_each(ldlf_math::numeric::normalise);
-    });
-    out
 }

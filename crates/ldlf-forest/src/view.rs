@@ -7,7 +7,7 @@ use ldlf_math::product::View;
 
 use crate::encoder::Encoded;
 use crate::head::CHUNK;
-use crate::shallow::ShallowForest;
+use crate::shallow_forest::ShallowForest;
 
 /// Features that are named in a split.
 const NAMED: usize = 3;

@@ -4,7 +4,7 @@ use ldlf_core::Threads;
 use ldlf_math::product::{Into, View, ViewMut, product};
 use ldlf_math::vectorise;
 
-use crate::linear::ByInput;
+use crate::by_input::ByInput;
 use crate::pass::Passed;
 
 /// Inputs whose sums one task adds to.

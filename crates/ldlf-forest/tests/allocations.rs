@@ -8,7 +8,7 @@ use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
 use ldlf_forest::head::Head;
 use ldlf_forest::linear::LinearMap;
-use ldlf_forest::shallow::ShallowForest;
+use ldlf_forest::shallow_forest::ShallowForest;
 use ldlf_forest::single_row::SingleRow;
 use ldlf_forest::stepper::Stepper;
 use ldlf_forest::tree_shape::ForestShape;

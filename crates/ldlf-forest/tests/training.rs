@@ -91,6 +91,29 @@ fn a_training_that_was_stopped_and_resumed_ends_in_the_same_bytes() {
 }
 
 #[test]
+fn a_checkpoint_of_any_event_goes_on_to_the_same_bytes() {
+    let data = data(None);
+    let extra = ["early_stopping=true", "learning_rate=0.3", "iterations=400", "patience=3"];
+    let mut kept: Vec<(FitEvent, Parts)> = Vec::new();
+    let mut observer = |event: &FitEvent, state: &dyn InProgress| {
+        kept.push((event.clone(), state.checkpoint().unwrap()));
+        ControlFlow::Continue(())
+    };
+    let whole = fit_in(&data, &extra, FitContext::new(3, Threads::one(), &mut observer)).unwrap();
+    assert_eq!(whole.summary.stopped, StopReason::EarlyStopping);
+    let is_single = |event: &FitEvent| match event {
+        FitEvent::Iteration { iteration, .. } => *iteration == whole.summary.iterations,
+        _ => true,
+    };
+    for (event, checkpoint) in kept.into_iter().filter(|(event, _)| is_single(event)) {
+        let mut nobody = ();
+        let mut context = FitContext::new(3, Threads::one(), &mut nobody);
+        context.resume = Some(checkpoint);
+        assert!(bytes(&fit_in(&data, &extra, context).unwrap()) == bytes(&whole), "{event:?}");
+    }
+}
+
+#[test]
 fn a_greedy_start_is_ahead_of_a_random_one_before_anything_was_learnt() {
     for density in [None, Some(0.5)] {
         let data = data(density);

@@ -1,7 +1,4 @@
 //! The only home of sigmoid, log-sum-exp, softmax, `x ln y` and simplex checks.
-//!
-//! The slice functions are plain loops without branches, compiled once for every feature level of the processor and
-//! chosen at run time.
 
 /// The smallest probability whose logarithm is taken.
 pub const SMALLEST_PROBABILITY: f64 = 1e-12;
@@ -21,13 +18,13 @@ pub fn xlogy(x: f64, y: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x * y.max(SMALLEST_PROBABILITY).ln() }
 }
 
-/// `ln sum exp(x_i)` without overflow.
-pub fn log_sum_exp(x: &[f64]) -> f64 {
-    let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if largest == f64::NEG_INFINITY {
-        return largest;
+/// `ln sum exp(x_i)` without overflow, summed in double precision.
+pub fn log_sum_exp(x: &[f32]) -> f64 {
+    let largest = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    if largest == f32::NEG_INFINITY {
+        return largest.into();
     }
-    largest + x.iter().map(|v| (v - largest).exp()).sum::<f64>().ln()
+    f64::from(largest) + x.iter().map(|&v| f64::from(v - largest).exp()).sum::<f64>().ln()
 }
 
 /// Replaces scores by `exp(x_i) / sum exp(x_j)`.
@@ -38,6 +35,14 @@ pub fn softmax_in_place(x: &mut [f64]) {
         *v = (*v - largest).exp();
         sum += *v;
     }
+    x.iter_mut().for_each(|v| *v /= sum);
+}
+
+/// As [`softmax_in_place`], in single precision.
+pub fn softmax_in_place_f32(x: &mut [f32]) {
+    let largest = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    x.iter_mut().for_each(|v| *v = (*v - largest).exp());
+    let sum: f32 = x.iter().sum();
     x.iter_mut().for_each(|v| *v /= sum);
 }
 
@@ -86,6 +91,9 @@ mod tests {
             softmax_in_place(&mut p);
             assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{scores:?}");
             assert!(p.iter().all(|v| (0.0..=1.0).contains(v)));
+            let mut single = scores.map(|score| score as f32);
+            softmax_in_place_f32(&mut single);
+            assert!(single.iter().zip(p).all(|(&q, p)| (f64::from(q) - p).abs() < 1e-6), "{scores:?}");
         }
     }
 

@@ -13,7 +13,7 @@ use crate::contenders::share_out;
 use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, data_name, is_standard};
 use crate::pictures::readable;
 use crate::printer::{Printer, Table, counted, number};
-use crate::progress::{Checkpoints, Run, TrainingWatcher, interrupted, listen_for_ctrl_c};
+use crate::progress::{Checkpoints, TrainingWatcher, interrupted, listen_for_ctrl_c, read_checkpoint};
 
 /// Fits a learner and writes its model, also when Ctrl-C, a time limit or `--stop-after` ends it early.
 pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
@@ -31,15 +31,10 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let names = std::slice::from_ref(&args.learner);
     let contenders = share_out(names, preset, &args.network.with(&args.set, names)?)?;
     let learner = contenders[0].build(&data_name(&args.data))?;
-    let run = || Run {
-        learner: learner.name().to_string(),
-        parameters: learner.settings(),
-        seed: args.compute.seed,
-    };
     let resume = match &args.resume {
         Some(path) => {
             check_input(path)?;
-            Some(run().resume(path)?)
+            Some(read_checkpoint(path, learner.as_ref(), args.compute.seed)?)
         }
         None => None,
     };
@@ -56,7 +51,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {
         path: path.clone(),
         every: args.checkpoint_every,
-        run: run(),
+        learner: learner.name(),
     });
     let noun = if data.images.is_some() { "picture" } else { "row" };
     let mut watcher = TrainingWatcher::new(printer, checkpoints, args.stop_after, noun);

@@ -246,6 +246,18 @@ checkpoint: c
 }
 
 #[test]
+fn a_resumed_training_may_have_more_iterations() {
+    let folder = Folder::with_votes();
+    let train = format!("--quiet train votes.csv --labels votes_* {SMALL} --set early_stopping=false --json");
+    folder.succeed(&format!("{train} --out short --checkpoint c --checkpoint-every 1"));
+    let done = folder.json(&format!("{train} --out again --resume c"))["iterations"].as_u64().unwrap();
+    let more = done + 7;
+    let longer = folder.json(&format!("{train} --out long --resume c --set iterations={more}"));
+    assert_eq!(longer["iterations"], more);
+    assert_ne!(folder.bytes("long"), folder.bytes("short"));
+}
+
+#[test]
 fn a_checkpoint_of_another_run_is_refused() {
     let folder = Folder::with_model();
     let train = format!("--quiet train votes.csv --labels votes_* --out m {SMALL}");
@@ -255,7 +267,7 @@ fn a_checkpoint_of_another_run_is_refused() {
         str![[r#"
 exit 2
 -- stderr
-error: c: trees is 4 here but 3 in the checkpoint; resume with the parameters it was started with
+error: c: the checkpoint was made with trees 3, this training has 4
 
 "#]]
     );
@@ -264,7 +276,7 @@ error: c: trees is 4 here but 3 in the checkpoint; resume with the parameters it
         str![[r#"
 exit 2
 -- stderr
-error: c: the checkpoint has seed 0, this run 1
+error: c: the checkpoint was made with another seed; give the same --seed
 
 "#]]
     );
@@ -273,7 +285,7 @@ error: c: the checkpoint has seed 0, this run 1
         str![[r#"
 exit 2
 -- stderr
-error: c: the checkpoint is of sldlf, not of mean
+error: c: the checkpoint was made with the learner sldlf, this training has mean
 
 "#]]
     );

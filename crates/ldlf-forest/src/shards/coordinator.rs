@@ -1,7 +1,6 @@
 //! Algorithm 1 without rows: the coordinator asks for sums over all rows and moves the parameters by them.
 
-use ldlf_core::early_stopping::Verdict;
-use ldlf_core::learner::Summary;
+use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::{
     Dataset, Error, Features, FitEvent, Result, Schema, Seed, Settings, StopReason, Threads, TrainedModel,
 };
@@ -9,15 +8,17 @@ use ldlf_core::{
 use super::order::Batches;
 use super::question::{Question, Setting, Task, Versions};
 use super::sums::{Sums, from_bytes, total};
+use crate::algorithm1::{Algorithm1, Ensemble, Stage};
 use crate::bins::Bins;
 use crate::columns::{Columns, numeric_columns};
 use crate::encoder::{Encoder, Scaling};
 use crate::head::Head;
+use crate::lazy_optimizer::LazyOptimizer;
 use crate::leaves::LeafPrior;
-use crate::linear::{LinearMap, OptimiserState};
-use crate::progress::Progress;
-use crate::shallow::{LeafRows, SLDLF, ShallowForest, Sldlf, SldlfParameters, Start};
-use crate::training::{Ensemble, MANY_ROWS};
+use crate::linear::LinearMap;
+use crate::plan::{Encoding, LeafRows, MANY_ROWS, Plan, Start};
+use crate::shallow::{SLDLF, Sldlf, SldlfParameters};
+use crate::shallow_forest::ShallowForest;
 use crate::tree_shape::check_memory;
 
 /// What is known of the rows before any is looked at.
@@ -48,16 +49,25 @@ impl Table {
     }
 }
 
-/// What is asked next.
+/// What must be known before the first step.
 #[derive(Clone, Debug, PartialEq)]
-enum Stage {
+enum Preparation {
     Survey,
     Spread,
     Sample(Vec<u32>),
-    Step,
-    Leaves { done: usize },
-    Validate,
-    Done,
+    /// Known, or given up.
+    Over,
+}
+
+/// The forest while it learns.
+struct Learning {
+    order: Algorithm1,
+    forest: ShallowForest,
+    optimiser: LazyOptimizer,
+    /// Iterations of the present leaf update that are behind us.
+    leaf_iterations: usize,
+    /// Weights and leaves.
+    best: Option<(Vec<f32>, Vec<f32>)>,
 }
 
 /// Values of the sample that quantiles are found in; the rows follow from the number of columns.
@@ -66,23 +76,18 @@ const SAMPLE_ROWS: usize = 1 << 16;
 
 /// Holds the parameters and the state of the optimiser, asks one question at a time and moves when all of it is answered.
 pub struct Coordinator {
-    parameters: SldlfParameters,
+    plan: Plan,
     table: Table,
     setting: Setting,
     threads: Threads,
-    stage: Stage,
+    preparation: Preparation,
     /// Of the parameters, and what everybody has heard of them.
     versions: Versions,
     heard: Versions,
     columns: Columns,
     prior: LeafPrior,
-    forest: Option<ShallowForest>,
-    optimiser: Option<OptimiserState>,
     validates: bool,
-    iterations: usize,
-    progress: Progress,
-    best: Option<(Vec<f32>, Vec<f32>)>,
-    stopped: Option<StopReason>,
+    learning: Option<Learning>,
 }
 
 impl Coordinator {
@@ -102,25 +107,23 @@ impl Coordinator {
             return Err(Error::data("there are no rows to learn from"));
         }
         let labels = table.schema.label_names.len();
-        let shape = parameters.forest_shape(labels, Ensemble::Joint);
-        shape.check()?;
-        let sizes = [("features", table.features), ("units", shape.units)];
+        let plan = parameters.plan(SLDLF.name, Ensemble::Joint, table.features, labels);
+        plan.shape.check()?;
+        let sizes = [("features", table.features), ("units", plan.shape.units)];
         check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
-        let holds_back = parameters.stops_early(table.features)
-            && (table.rows as f64 * parameters.validation_share).round() >= 1.0;
         let setting = Setting {
             seed,
             shards: table.shards,
-            held_back: holds_back.then_some(parameters.validation_share),
+            held_back: plan.held_out.filter(|share| (table.rows as f64 * share).round() >= 1.0),
             features: table.features,
             labels,
             sparse: table.sparse,
-            parameters: parameters.to_settings(),
+            parameters: plan.settings.clone(),
             batches: None,
         };
         let nothing = Vec::new;
         Ok(Coordinator {
-            prior: LeafPrior { strength: parameters.leaf_prior, base: vec![0.0; labels] },
+            prior: LeafPrior { strength: plan.leaves.prior, base: vec![0.0; labels] },
             columns: Columns {
                 rows: 0,
                 sparse: table.sparse,
@@ -128,20 +131,15 @@ impl Coordinator {
                 squares: nothing(),
                 stored: nothing(),
             },
-            progress: Progress::new(parameters.patience),
-            parameters,
+            plan,
             table,
             setting,
             threads,
-            stage: Stage::Survey,
+            preparation: Preparation::Survey,
             versions: Versions { setting: 1, ..Versions::default() },
             heard: Versions::default(),
-            forest: None,
-            optimiser: None,
             validates: false,
-            iterations: 0,
-            best: None,
-            stopped: None,
+            learning: None,
         })
     }
 
@@ -156,20 +154,10 @@ impl Coordinator {
     }
 
     fn ask(&self, heard: Versions) -> Result<Option<Vec<u8>>> {
-        let task = match &self.stage {
-            Stage::Survey => Task::Survey,
-            Stage::Spread => Task::Spread,
-            Stage::Sample(columns) => {
-                Task::Sample { columns: columns.clone(), rows: self.sample_rows(columns.len()) }
-            }
-            Stage::Step => Task::Step { iteration: self.progress.iteration },
-            Stage::Leaves { .. } => Task::Leaves { iterations: self.leaf_iterations() },
-            Stage::Validate => Task::Validate,
-            Stage::Done => return Ok(None),
-        };
+        let Some(task) = self.task() else { return Ok(None) };
         let now = self.versions;
         let news = now.setting > heard.setting;
-        let forest = self.forest.as_ref();
+        let forest = self.learning.as_ref().map(|learning| &learning.forest);
         let question = Question {
             mean: (task == Task::Spread).then(|| self.columns.mean.clone()),
             task,
@@ -185,6 +173,23 @@ impl Coordinator {
         question.to_bytes().map(Some)
     }
 
+    fn task(&self) -> Option<Task> {
+        Some(match (&self.preparation, &self.learning) {
+            (Preparation::Survey, _) => Task::Survey,
+            (Preparation::Spread, _) => Task::Spread,
+            (Preparation::Sample(columns), _) => {
+                Task::Sample { columns: columns.clone(), rows: self.sample_rows(columns.len()) }
+            }
+            (Preparation::Over, None) => return None,
+            (Preparation::Over, Some(Learning { order, .. })) => match order.next() {
+                Stage::Step => Task::Step { iteration: order.iteration() },
+                Stage::Leaves => Task::Leaves { iterations: self.leaf_iterations(order.iteration()) },
+                Stage::Validate => Task::Validate,
+                Stage::Report | Stage::Done => return None,
+            },
+        })
+    }
+
     /// Takes the answers to the last question, in any order, and moves on. Gives what is worth telling.
     ///
     /// When answers are missing nothing changes.
@@ -194,40 +199,38 @@ impl Coordinator {
             nodes.extend(from_bytes(answer.as_ref())?);
         }
         let sums = total(nodes, self.table.shards)?;
-        let (doubles, singles) = self.expected();
-        if (sums.doubles.len(), sums.singles.len()) != (doubles, singles) {
+        let task = self.task();
+        if (sums.doubles.len(), sums.singles.len()) != self.expected(task.as_ref()) {
             return Err(Error::training("the workers' answers do not have the size that was asked for"));
         }
         self.heard = self.versions;
         let mut events = Vec::new();
-        match self.stage.clone() {
-            Stage::Survey => self.surveyed(sums)?,
-            Stage::Spread => self.spread_known(sums)?,
-            Stage::Sample(columns) => {
-                let rows = self.sample_rows(columns.len()).max(1);
-                let values = sums.singles.chunks_exact(rows).map(<[f32]>::to_vec).collect();
-                self.begin(Bins::fit(columns, values, self.parameters.bins))?;
+        match task {
+            Some(Task::Survey) => self.surveyed(sums)?,
+            Some(Task::Spread) => self.spread_known(sums)?,
+            Some(Task::Sample { columns, rows }) => {
+                let values = sums.singles.chunks_exact(rows.max(1)).map(<[f32]>::to_vec).collect();
+                self.begin(Bins::fit(columns, values, self.plan.encoding.bins))?;
             }
-            Stage::Step => events.push(self.step(sums)?),
-            Stage::Leaves { done } => events.extend(self.move_leaves(&sums.doubles, done)),
-            Stage::Validate => events.push(self.validated(&sums.doubles)),
-            Stage::Done => {}
+            Some(Task::Step { iteration }) => events.push(self.step(iteration, sums)?),
+            Some(Task::Leaves { .. }) => events.extend(self.move_leaves(&sums.doubles)),
+            Some(Task::Validate) => events.push(self.validated(&sums.doubles)),
+            None => {}
         }
         Ok(events)
     }
 
-    /// How many numbers of either kind the present question asks for.
-    fn expected(&self) -> (usize, usize) {
-        let leaves = self.forest.as_ref().map_or(0, |forest| forest.head.leaves().len());
-        let weights = self.forest.as_ref().map_or(0, |forest| forest.map.weights().len());
-        match &self.stage {
-            Stage::Survey => (self.table.shards + 1 + self.setting.labels + self.table.features, 0),
-            Stage::Spread => (2 * self.table.features, 0),
-            Stage::Sample(columns) => (0, columns.len() * self.sample_rows(columns.len())),
-            Stage::Step => (2, weights),
-            Stage::Leaves { .. } => (leaves, 0),
-            Stage::Validate => (2, 0),
-            Stage::Done => (0, 0),
+    /// How many numbers of either kind a question asks for.
+    fn expected(&self, task: Option<&Task>) -> (usize, usize) {
+        let forest = self.learning.as_ref().map(|learning| &learning.forest);
+        match task {
+            Some(Task::Survey) => (self.table.shards + 1 + self.setting.labels + self.table.features, 0),
+            Some(Task::Spread) => (2 * self.table.features, 0),
+            Some(Task::Sample { columns, rows }) => (0, columns.len() * rows),
+            Some(Task::Step { .. }) => (2, forest.map_or(0, |forest| forest.map.weights().len())),
+            Some(Task::Leaves { .. }) => (forest.map_or(0, |forest| forest.head.leaves().len()), 0),
+            Some(Task::Validate) => (2, 0),
+            None => (0, 0),
         }
     }
 
@@ -251,12 +254,11 @@ impl Coordinator {
         self.prior.base = targets[1..].iter().map(|sum| sum / weight).collect();
         self.columns.rows = all;
         self.columns.mean = columns.iter().map(|sum| sum / all as f64).collect();
-        self.setting.batches = Some(Batches::new(rows, self.parameters.batch_size));
-        self.iterations = self.parameters.total_iterations(all);
-        match self.parameters.scaling {
-            Scaling::Raw => self.begin_with(Encoder::raw(self.table.features, self.parameters.bias)),
+        self.setting.batches = Some(Batches::new(rows, self.plan.batch_size));
+        match self.plan.encoding.scaling {
+            Scaling::Raw => self.begin_with(Encoder::raw(self.table.features, self.plan.encoding.bias)),
             Scaling::Standard | Scaling::Common => {
-                self.stage = Stage::Spread;
+                self.preparation = Preparation::Spread;
                 Ok(())
             }
         }
@@ -266,11 +268,11 @@ impl Coordinator {
         let (squares, stored) = sums.doubles.split_at(self.table.features);
         (self.columns.squares, self.columns.stored) = (squares.to_vec(), stored.to_vec());
         let numeric = numeric_columns(stored, self.columns.rows);
-        if self.table.sparse && self.parameters.bins > 0 && !numeric.is_empty() {
-            self.stage = Stage::Sample(numeric);
+        if self.table.sparse && self.plan.encoding.bins > 0 && !numeric.is_empty() {
+            self.preparation = Preparation::Sample(numeric);
             return Ok(());
         }
-        self.begin(Bins::none(self.parameters.bins))
+        self.begin(Bins::none(self.plan.encoding.bins))
     }
 
     fn begin(&mut self, bins: Bins) -> Result<()> {
@@ -283,21 +285,26 @@ impl Coordinator {
             stored: nothing(),
         };
         let columns = std::mem::replace(&mut self.columns, empty);
-        let SldlfParameters { scaling, clip, bias, .. } = self.parameters;
+        let Encoding { scaling, clip, bias, .. } = self.plan.encoding;
         self.begin_with(Encoder::from_columns(columns, scaling, clip, bins, bias))
     }
 
     /// The first weights and leaves, as in one process.
     fn begin_with(&mut self, encoder: Encoder) -> Result<()> {
-        let shape = self.parameters.forest_shape(self.setting.labels, Ensemble::Joint);
-        let seed = Seed::new(self.setting.seed);
+        let (shape, seed) = (self.plan.shape, Seed::new(self.setting.seed));
         let head = Head::new(shape, seed)?;
         let features = encoder.inputs() - usize::from(encoder.bias());
         let map = LinearMap::new(features, encoder.bias(), shape.units, seed);
-        self.optimiser = Some(OptimiserState::new(&map));
-        self.forest = Some(ShallowForest { encoder, map, head });
+        let total = self.plan.total_iterations(self.batches().all_rows());
+        self.learning = Some(Learning {
+            order: Algorithm1::new(self.plan.schedule(total, self.validates)),
+            optimiser: LazyOptimizer::new(&map),
+            forest: ShallowForest { encoder, map, head },
+            leaf_iterations: 0,
+            best: None,
+        });
         self.versions = Versions { setting: self.versions.setting + 1, weights: 1, leaves: 1 };
-        self.stage = Stage::Step;
+        self.preparation = Preparation::Over;
         Ok(())
     }
 
@@ -305,132 +312,102 @@ impl Coordinator {
         self.setting.batches.as_ref().expect("known since the survey, which comes before every step")
     }
 
+    fn learning(&mut self) -> &mut Learning {
+        self.learning.as_mut().expect("begun before anything is asked of the forest")
+    }
+
     /// One step of the optimiser, by sums that the shards divided by the size of a mini-batch.
-    fn step(&mut self, sums: Sums) -> Result<FitEvent> {
-        let iteration = self.progress.iteration;
+    fn step(&mut self, iteration: usize, sums: Sums) -> Result<FitEvent> {
         let [loss, weight] = [sums.doubles[0], sums.doubles[1]];
         let factor = if weight > 0.0 { self.batches().size as f64 / weight } else { 0.0 };
         let mut gradient = sums.singles;
         if factor != 1.0 {
             gradient.iter_mut().for_each(|g| *g *= factor as f32);
         }
-        let step = self.parameters.step_at(iteration, self.iterations);
-        let mut loss = loss * factor;
-        if let (Some(forest), Some(optimiser)) = (&mut self.forest, &mut self.optimiser) {
-            optimiser.step_by(&mut forest.map, &gradient, &step, forest.encoder.bias(), &self.threads);
-            if !forest.map.weights().iter().all(|weight| weight.is_finite()) {
-                loss = f64::NAN;
-            }
-        }
-        self.progress.stepped(loss, SLDLF.name, &self.parameters)?;
+        let total = self.plan.total_iterations(self.batches().all_rows());
+        let (step, threads) = (self.plan.steps.at(iteration, total), self.threads.clone());
+        let Learning { order, forest, optimiser, .. } = self.learning();
+        optimiser.step_by(&mut forest.map, &gradient, &step, forest.encoder.bias(), &threads);
+        let is_finite = forest.map.weights().iter().all(|weight| weight.is_finite());
+        order.stepped(if is_finite { loss * factor } else { f64::NAN })?;
+        let event = order.event();
         self.versions.weights += 1;
-        let done = self.progress.iteration;
-        if done.is_multiple_of(self.parameters.leaf_every) {
-            self.stage = Stage::Leaves { done: 0 };
-        } else if done >= self.iterations {
-            self.end(StopReason::Finished);
-        }
-        Ok(FitEvent::Iteration { iteration: done, total: self.iterations, loss: Some(loss) })
+        self.move_on();
+        Ok(event)
     }
 
-    /// The mini-batches that a leaf update looks at; none means all training rows.
-    fn leaf_iterations(&self) -> Option<(usize, usize)> {
-        let done = self.progress.iteration;
-        let last = |count: usize| Some((done.saturating_sub(count), done));
-        let (batches, every) = (self.batches(), self.parameters.leaf_every);
-        match self.parameters.leaf_rows {
+    /// Events are given as soon as they are known: an iteration needs no report of its own.
+    fn move_on(&mut self) {
+        let order = &mut self.learning().order;
+        if order.next() == Stage::Report {
+            order.reported();
+        }
+    }
+
+    /// The mini-batches that a leaf update after so many looks at; none means all training rows.
+    fn leaf_iterations(&self, done: usize) -> Option<(usize, usize)> {
+        let (batches, leaves) = (self.batches(), &self.plan.leaves);
+        let mut count = leaves.batches(batches.all_rows(), batches.per_epoch())?;
+        if leaves.rows == LeafRows::Auto {
             // A large mini-batch says all that so many small ones do.
-            LeafRows::Auto if batches.all_rows() > MANY_ROWS => {
-                last(MANY_ROWS.div_ceil(batches.size).min(every))
-            }
-            LeafRows::All | LeafRows::Auto => None,
-            LeafRows::Batches => last(every),
-            LeafRows::Epoch => last(batches.per_epoch()),
+            count = count.min(MANY_ROWS.div_ceil(batches.size));
         }
+        Some((done.saturating_sub(count), done))
     }
 
-    /// One iteration of the leaf update, of which `done` are behind us.
-    fn move_leaves(&mut self, statistics: &[f64], done: usize) -> Option<FitEvent> {
-        if let Some(forest) = &mut self.forest {
-            forest.head.move_leaves(statistics, &self.prior);
-        }
+    /// One iteration of the leaf update; gives an event after the last.
+    fn move_leaves(&mut self, statistics: &[f64]) -> Option<FitEvent> {
+        let (prior, iterations) = (self.prior.clone(), self.plan.leaves.iterations);
         self.versions.leaves += 1;
-        if done + 1 < self.parameters.leaf_iterations {
-            self.stage = Stage::Leaves { done: done + 1 };
+        let learning = self.learning();
+        learning.forest.head.move_leaves(statistics, &prior);
+        learning.leaf_iterations += 1;
+        if learning.leaf_iterations < iterations {
             return None;
         }
-        match (self.stopped, self.validates) {
-            (Some(_), _) => self.stage = Stage::Done,
-            (None, true) => self.stage = Stage::Validate,
-            (None, false) => self.go_on(None),
-        }
-        Some(FitEvent::LeafUpdate { iteration: self.progress.iteration })
+        learning.leaf_iterations = 0;
+        learning.order.leaves_updated();
+        let event = FitEvent::LeafUpdate { iteration: learning.order.iteration() };
+        self.move_on();
+        Some(event)
     }
 
     fn validated(&mut self, sums: &[f64]) -> FitEvent {
-        let kl = if sums[1] > 0.0 { sums[0] / sums[1] } else { 0.0 };
-        let iteration = self.progress.iteration;
-        let verdict = self.progress.patience.measured(iteration, kl);
-        if let (Verdict::Best, Some(forest)) = (verdict, &self.forest) {
-            self.best = Some((forest.map.weights().to_vec(), forest.head.leaves().to_vec()));
+        let kl = HeldOutKl { sum: sums[0], weight: sums[1] }.mean();
+        let Learning { order, forest, best, .. } = self.learning();
+        if order.validated(kl) {
+            *best = Some((forest.map.weights().to_vec(), forest.head.leaves().to_vec()));
         }
-        self.go_on((verdict == Verdict::Stop).then_some(StopReason::EarlyStopping));
+        let iteration = order.iteration();
+        self.move_on();
         FitEvent::Validation { iteration, kl }
-    }
-
-    /// After a leaf update: the next step, or the end.
-    fn go_on(&mut self, stop: Option<StopReason>) {
-        let converged = self.progress.has_converged(self.parameters.tolerance);
-        let stop = stop.or(converged.then_some(StopReason::Converged));
-        let over = (self.progress.iteration >= self.iterations).then_some(StopReason::Finished);
-        self.stage = Stage::Step;
-        if let Some(reason) = stop.or(over) {
-            self.stopped = Some(reason);
-            self.stage = Stage::Done;
-        }
     }
 
     /// Ends the training where it stands: at most one more leaf update is asked for. The model is the best so far.
     pub fn stop(&mut self) {
-        match self.stage {
-            Stage::Step => self.end(StopReason::Interrupted),
-            Stage::Leaves { .. } => self.stopped = self.stopped.or(Some(StopReason::Interrupted)),
-            _ => {
-                self.stopped = self.stopped.or(Some(StopReason::Interrupted));
-                self.stage = Stage::Done;
-            }
+        self.preparation = Preparation::Over;
+        if let Some(learning) = self.learning.as_mut().filter(|learning| !learning.order.is_over()) {
+            learning.order.stop(StopReason::Interrupted);
+            self.move_on();
         }
-    }
-
-    /// The last steps moved the splits; the leaves follow, unless an earlier iteration is kept.
-    fn end(&mut self, reason: StopReason) {
-        self.stopped = Some(reason);
-        let behind = !self.progress.iteration.is_multiple_of(self.parameters.leaf_every);
-        self.stage = if behind && self.best.is_none() { Stage::Leaves { done: 0 } } else { Stage::Done };
     }
 
     /// The model of a training that is over: an ordinary `sldlf`.
     pub fn model(self) -> Result<TrainedModel> {
-        let (Some(mut forest), Stage::Done) = (self.forest, &self.stage) else {
+        let is_over = |learning: &Learning| learning.order.next() == Stage::Done;
+        let Some(Learning { order, mut forest, best, .. }) = self.learning.filter(is_over) else {
             return Err(Error::training("the training is not over, so there is no model yet"));
         };
-        let best_iteration = self.best.is_some().then_some(self.progress.patience.best_iteration);
-        if let Some((weights, leaves)) = self.best {
+        if let Some((weights, leaves)) = best {
             forest.map.weights_mut().copy_from_slice(&weights);
             forest.head.leaves_mut().copy_from_slice(&leaves);
         }
         Ok(TrainedModel {
-            learner: SLDLF.name.to_string(),
-            parameters: self.parameters.to_settings(),
+            learner: self.plan.learner.to_string(),
+            parameters: self.plan.settings,
             features: self.table.features,
             schema: self.table.schema,
-            summary: Summary {
-                iterations: self.progress.iteration,
-                stopped: self.stopped.unwrap_or(StopReason::Finished),
-                best_iteration,
-                loss: self.progress.loss,
-                validation_kl: self.progress.patience.best,
-            },
+            summary: order.summary(),
             model: Box::new(forest),
         })
     }

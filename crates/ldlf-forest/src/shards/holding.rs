@@ -5,12 +5,13 @@ use ldlf_core::{Dataset, Error, Result, Seed, Threads};
 use super::question::{Question, Setting, Task, Versions};
 use super::shard::{SLAB, Shard};
 use super::sums::{Sums, add_up, to_bytes};
+use crate::algorithm1::Ensemble;
 use crate::encoder::Encoder;
 use crate::head::Head;
 use crate::linear::LinearMap;
 use crate::pass::{Aim, Forest, Pass};
-use crate::shallow::SldlfParameters;
-use crate::training::Ensemble;
+use crate::plan::Plan;
+use crate::shallow::{SLDLF, SldlfParameters};
 
 /// Virtual shards in this process's memory. Answers questions with sums over their rows.
 pub struct Holding {
@@ -23,7 +24,7 @@ pub struct Holding {
 
 /// The forest as of the last question, with work buffers.
 struct Learner {
-    parameters: SldlfParameters,
+    plan: Plan,
     encoder: Encoder,
     map: LinearMap,
     head: Head<f32>,
@@ -83,13 +84,13 @@ impl Holding {
             None => None,
             Some(encoder) => {
                 let parameters = SldlfParameters::from_settings(&setting.parameters)?;
-                let shape = parameters.forest_shape(setting.labels, Ensemble::Joint);
-                let inputs = encoder.inputs();
+                let plan = parameters.plan(SLDLF.name, Ensemble::Joint, setting.features, setting.labels);
+                let (shape, inputs) = (plan.shape, encoder.inputs());
                 Some(Learner {
                     map: LinearMap::from_weights(inputs, shape.units, vec![0.0; inputs * shape.units]),
                     head: Head::new(shape, seed)?,
                     pass: Pass::new(&shape, inputs, SLAB),
-                    parameters,
+                    plan,
                     encoder,
                 })
             }
@@ -117,12 +118,10 @@ impl Holding {
             let sample = |shard: &Shard| shard.sample(columns, *rows, batches, seed);
             return Ok(add_up(threads.map(&self.shards, sample), count));
         }
-        let Learner { parameters, encoder, map, head, pass } =
-            self.learner.as_mut().ok_or_else(out_of_turn)?;
+        let Learner { plan, encoder, map, head, pass } = self.learner.as_mut().ok_or_else(out_of_turn)?;
         let forest = Forest { encoder, map, head };
-        let aim =
-            Aim { form: parameters.loss, trees: 0..head.shape().trees, scale: 1.0 / batches.size as f64 };
-        let dropout = parameters.dropout_share(setting.features) as f32;
+        let aim = Aim { form: plan.loss, trees: 0..head.shape().trees, scale: 1.0 / batches.size as f64 };
+        let dropout = plan.dropout as f32;
         let mut nodes = Vec::new();
         for shard in &mut self.shards {
             nodes.push(match *task {

@@ -1,6 +1,6 @@
 //! One virtual shard: some neighbouring rows, and the sums that questions ask for.
 
-use ldlf_core::measures::KL;
+use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::{Dataset, Features, Seed, Threads};
 
 use super::order::{Batches, Order, is_held_back};
@@ -9,7 +9,7 @@ use super::sums::Sums;
 use crate::columns::{column_squares, column_sums, column_values};
 use crate::encoder::EncodedRows;
 use crate::pass::{Aim, DropoutDraw, Forest, Pass, examples};
-use crate::stepper::{LinearActivations, predict_rows};
+use crate::predict::{LinearActivations, predict_rows};
 use crate::weight_gradient::add_weight_gradient;
 
 /// Rows that go forward and backward together; their number decides nothing but the memory they take.
@@ -140,12 +140,8 @@ impl Shard {
             rows: Some(&self.validation),
         };
         let predicted = predict_rows(forest.map, forest.head, &rows, self.validation.len(), threads);
-        let (mut sum, mut weight) = (0.0, 0.0);
-        for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(self.data.labels())) {
-            let w = f64::from(self.data.weight(row));
-            sum += w * (KL.of_row)(self.data.targets.row(row), predicted);
-            weight += w;
-        }
+        let HeldOutKl { sum, weight } =
+            HeldOutKl::of(&self.data, self.validation.iter().copied(), &predicted);
         Sums::of_shard(self.number, vec![sum, weight], Vec::new())
     }
 

@@ -118,13 +118,13 @@ impl Step {
         }
     }
 
-    /// Lets decoupled decay lead to other values than zero: called after [`Step::apply`] with the weights at some places and
-    /// where each is at home, it adds `eta lambda home`. The other rules decay to zero whatever the home.
+    /// Lets decoupled decay lead to other values than zero: called after [`Step::apply`] with the places of some weights and the
+    /// target of each, it adds `eta lambda target`. The other rules decay to zero whatever the target.
     #[inline(always)]
-    pub fn draw_home(&self, homes: &[(u32, f32)], weights: &mut [f32]) {
+    pub fn decay_toward(&self, targets: &[(u32, f32)], weights: &mut [f32]) {
         if self.optimiser == Optimiser::AdamW {
-            for &(place, home) in homes {
-                weights[place as usize] += self.rate * self.decay * home;
+            for &(place, target) in targets {
+                weights[place as usize] += self.rate * self.decay * target;
             }
         }
     }

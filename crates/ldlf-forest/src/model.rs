@@ -1,0 +1,51 @@
+//! The shallow forest as a [`Model`]: predictions, single rows, graphs, views.
+
+use ldlf_core::forest_view::ForestView;
+use ldlf_core::graph::{Flow, Graph};
+use ldlf_core::learner::RowPredictor;
+use ldlf_core::stored::{ModelShape, Parts};
+use ldlf_core::{Features, Model, Prediction, Result, Threads, Value};
+
+use crate::predict::predict;
+use crate::shallow_forest::ShallowForest;
+use crate::single_row::SingleRow;
+
+impl Model for ShallowForest {
+    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        predict(&self.encoder, &self.map, &self.head, features, threads)
+    }
+
+    fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
+        Some(Box::new(SingleRow::new(self)))
+    }
+
+    fn store(&self, parts: &mut Parts) {
+        ShallowForest::store(self, parts);
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        Some(crate::graph::add_shallow(graph, features, &self.encoder, &self.map, &self.head))
+    }
+
+    fn look_inside(&self, features: &Features, chosen: &[usize], threads: &Threads) -> Option<ForestView> {
+        Some(crate::view::look_inside(self, features, chosen, threads))
+    }
+
+    fn inspect(&self) -> Vec<(String, Value)> {
+        let shape = self.head.shape();
+        [
+            ("trees", shape.trees),
+            ("depth", shape.depth),
+            ("leaves a tree", shape.leaves()),
+            ("units", shape.units),
+            ("weights", self.map.weights().len()),
+        ]
+        .map(|(name, value)| (name.to_string(), Value::from(value)))
+        .into()
+    }
+}
+
+/// Rebuilds a model from its file.
+pub(crate) fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+    Ok(Box::new(ShallowForest::load(parts, shape)?))
+}
