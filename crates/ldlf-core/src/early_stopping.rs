@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::measures::KL;
 use crate::{Dataset, Seed};
 use ldlf_math::random::permutation;
-use ldlf_math::random::permutation;
 
 /// Splits the rows `0..n` into rows to learn from and rows to validate on, both in rising order.
 ///

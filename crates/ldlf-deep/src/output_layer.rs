@@ -10,8 +10,6 @@ use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use ldlf_math::numeric::{log_sum_exp, softmax_in_place_f32};
 use ldlf_math::product::View;
-use ldlf_math::product::View;
-use ldlf_math::vectorise;
 use ldlf_math::vectorise;
 
 /// Rows per task.

@@ -22,7 +22,7 @@ use ldlf_math::optimise::step::Step;
 
 use crate::arrays::{self, Numbers, host};
 use crate::backbones::{BackboneKind, Mode};
-use crate::images::{Augmentation, Batch, Prefetch, prefetch};
+use crate::images::{Augmentation, Batch, PrefetchedBatches, prefetch};
 use crate::model::DeepModel;
 use crate::network::{self, Compute, Network, Preprocessing, READERS, Rows};
 use crate::output_layer::OutputLayer;
@@ -72,7 +72,7 @@ struct OnNetwork<'a> {
 /// The mini-batches that are left of an epoch.
 enum Epoch {
     /// Images, prepared ahead of the steps.
-    Images(Prefetch),
+    Images(PrefetchedBatches),
     /// Rows of a table.
     Table(vec::IntoIter<Vec<usize>>),
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use ldlf_core::images::{BadImages, Images, Pictures};
 use ldlf_core::{Dataset, Error, Result, Threads};
 use ldlf_io::read::Loaded;
-use ldlf_io::read::Loaded;
 
 use super::{ImageFiles, unreadable};
 
