@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::output::{Overwrite, write_atomically};
-use ldlf_core::answers::mean;
+use ldlf_core::estimates::mean;
 use ldlf_core::evaluate::{CrossValidation, FoldResult};
 use ldlf_core::{Dataset, Error, FitEvent, Prediction, Result};
 

@@ -419,7 +419,7 @@ impl Coordinator {
             forest.map.weights_mut().copy_from_slice(&weights);
             forest.head.leaves_mut().copy_from_slice(&leaves);
         }
-        Ok(TrainedModel {
+        let model = TrainedModel {
             learner: SLDLF.name.to_string(),
             parameters: self.parameters.to_settings(),
             features: self.table.features,
@@ -432,6 +432,8 @@ impl Coordinator {
                 validation_kl: self.progress.patience.best,
             },
             model: Box::new(forest),
-        })
+        };
+        model.check_finite()?;
+        Ok(model)
     }
 }
