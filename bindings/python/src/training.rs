@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use ldlf::parameters::{Kind, Parameter, show_value};
 use ldlf::{
-    FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel,
-    Value, registry,
+    FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel, Value,
+    registry,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -348,7 +348,7 @@ error: mixture: density must be at most 1, got 2.0
         str![[r#"
 exit 2
 -- stderr
-error: a.xls: generated data is written as .csv, .tsv or .svm; choose one of these
+error: a.xls: datasets are written as .csv, .tsv or .svm; choose one of these
 
 "#]]
     );
