@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use ldlf::deep::model::FeatureNetwork;
-use ldlf::output::write_atomically;
-use ldlf::write::{BoxedWriter, Column, Formulas, TableForm};
+use ldlf::write::{BoxedWriter, Column, Formulas, TableForm, save_table};
 use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 
 use super::Ending;
@@ -44,14 +43,9 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
         left_out: 0,
     };
     let started = Instant::now();
-    let mut outcome = Ok(());
-    let written = write_atomically(&args.out, overwrite, |file| {
-        outcome = work.write(&images, &column, form.writer(file, Formulas::Kept));
-        // What went wrong is in `outcome`; this only keeps the file from being renamed.
-        if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
-    });
+    let written =
+        save_table(&args.out, overwrite, form, Formulas::Kept, |writer| work.write(&images, &column, writer));
     work.progress.finish();
-    outcome?;
     written?;
     let (seconds, done) = (started.elapsed().as_secs_f64(), images.rows() - work.left_out);
     printer.message(format_args!(

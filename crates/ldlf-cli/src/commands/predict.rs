@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use ldlf::for_model::{check_kind, stream_for_model};
-use ldlf::output::{Overwrite, write_atomically};
+use ldlf::output::Overwrite;
 use ldlf::read::ReadOptions;
 use ldlf::write::estimates::{EstimateColumns, Refusal};
 use ldlf::write::{self, BoxedWriter, Column, Formulas, TableForm};
@@ -171,14 +171,9 @@ impl Table<'_> {
         blocks: &Predictions,
         rows: usize,
     ) -> Result<()> {
-        let mut outcome = Ok(());
-        let written = write_atomically(path, overwrite, |file| {
-            outcome = self.write(self.form.writer(file, self.formulas), first, blocks, rows, path);
-            // What went wrong is in `outcome`; this only keeps the file from being renamed.
-            if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
-        });
-        outcome?;
-        written
+        write::save_table(path, overwrite, self.form, self.formulas, |writer| {
+            self.write(writer, first, blocks, rows, path)
+        })
     }
 }
 

@@ -1,11 +1,7 @@
 //! From predictions and datasets to files, one module per format.
 //!
-//! | format | tables of predictions or features | datasets |
-//! |---|---|---|
-//! | [csv](mod@csv), comma or tab separated | `.csv`, `.tsv` | `.csv`, `.tsv` |
-//! | Parquet, Arrow (feature `parquet`) | `.parquet`, `.arrow`, `.feather`, `.arrows` | |
-//! | npz, NumPy arrays | `.npz` | |
-//! | svm, svmlight with distributions | | `.svm` |
+//! Which formats can be written is said by the one table of formats: [`TableForm::all`] gives the forms of tables of predictions or
+//! features, [`dataset_formats`] the formats of whole datasets.
 //!
 //! Tables are written a block of rows at a time. Which columns a prediction has is said by [`estimates`].
 //!
@@ -118,6 +114,24 @@ impl TableForm {
     pub fn writer<'w>(&self, out: impl Output + 'w, formulas: Formulas) -> BoxedWriter<'w> {
         (self.open)(Box::new(out), formulas)
     }
+}
+
+/// Writes a table to a file, whole or not at all: `fill` gives the writer its blocks and finishes it.
+pub fn save_table(
+    path: &Path,
+    overwrite: Overwrite,
+    form: &TableForm,
+    formulas: Formulas,
+    fill: impl FnOnce(BoxedWriter<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut outcome = Ok(());
+    let written = write_atomically(path, overwrite, |file| {
+        outcome = fill(form.writer(file, formulas));
+        // What went wrong is in `outcome`; this only keeps the file from being renamed.
+        if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
+    });
+    outcome?;
+    written
 }
 
 /// How a format writes a dataset; with votes, counts in place of shares.
