@@ -88,7 +88,7 @@ impl ColumnOptions {
             label_values: self.label_values.clone(),
             features: self.features.clone(),
             categories: self.categories.clone(),
-            gaps: self.gaps,
+            missing_values: self.gaps,
             ignore: self.ignore.clone(),
             sample_weights: self.sample_weights.clone(),
             split_column: self.split_column.clone(),

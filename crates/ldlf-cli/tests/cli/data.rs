@@ -87,7 +87,7 @@ error: data.csv line 3: every label is 0, so there is no distribution to learn; 
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 3, column "x": the value is missing; fill it in, or let gaps be features with --gaps
+error: data.csv line 3, column "x": the value is missing; fill it in, or let missing values be features with --gaps
 
 "#]]
     );

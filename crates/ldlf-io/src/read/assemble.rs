@@ -20,14 +20,14 @@ pub(super) struct Parts {
     /// Label distributions, with the notice of having normalised some.
     pub targets: Option<(Matrix<f32>, Option<String>)>,
     pub label_names: Option<Vec<String>>,
-    /// One ordered label a row; finite.
+    /// One ordered label per row; finite.
     pub singles: Option<Vec<f64>>,
     /// The labels' values as the file gives them; used when their number fits.
     pub label_values: Option<Vec<f64>>,
     pub weights: Option<Vec<f64>>,
     pub split: Option<Vec<String>>,
     pub groups: Option<Vec<u32>>,
-    /// What the column of pictures says.
+    /// What the column of images says.
     pub image_names: Option<Vec<String>>,
 }
 
@@ -233,7 +233,7 @@ pub(super) fn one_label(file: &str, name: &str) -> Error {
     ))
 }
 
-/// One ordered label a row says nothing about its neighbours; the user must.
+/// One ordered label per row says nothing about its neighbours; the user must.
 pub(super) fn needs_spread(file: &str) -> Error {
     Error::usage(format!(
         "{file}: one label a row needs --sigma, the spread of the distribution around it \

@@ -14,7 +14,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 
 use super::assemble::{check_part, check_weight};
-use super::derived::{Origin, fill_gaps, is_gap};
+use super::derived::{Origin, fill_missing, is_missing};
 use super::gather::{RowGatherer, single_precision};
 use super::roles::{Roles, features_of_model, find};
 use super::table_rows::TableRows;
@@ -95,7 +95,7 @@ impl Batches {
     }
 
     /// Which rows of a column have no value.
-    fn gaps(&self, batch: &RecordBatch, column: usize) -> Result<Vec<bool>> {
+    fn missing(&self, batch: &RecordBatch, column: usize) -> Result<Vec<bool>> {
         let array = self.array(batch, column);
         let texts = texts_of(array);
         let numbers = match &texts {
@@ -103,7 +103,7 @@ impl Batches {
             None => self.numbers_or_nothing(batch, column)?,
         };
         let empty = |row: usize| match &texts {
-            Some(texts) => is_gap(&texts[row]),
+            Some(texts) => is_missing(&texts[row]),
             None => numbers[row].is_nan(),
         };
         Ok((0..array.len()).map(|row| array.is_null(row) || empty(row)).collect())
@@ -184,17 +184,19 @@ impl Batches {
         Ok(texts)
     }
 
-    /// The features of a batch, row by row; a gap that is allowed is NaN.
+    /// The features of a batch, row by row; a missing value that is allowed is NaN.
     fn features(&self, batch: &RecordBatch, origins: &[Origin]) -> Result<Vec<f32>> {
         let mut rows = vec![0f32; batch.num_rows() * origins.len()];
         for (place, origin) in origins.iter().enumerate() {
             let values: Vec<f32> = match origin {
-                Origin::Number { column, gaps } => self.feature(batch, *column, *gaps)?,
+                Origin::Number { column, missing } => self.feature(batch, *column, *missing)?,
                 Origin::Category { column, category } => {
                     let texts = self.texts_or_nothing(batch, *column)?;
                     texts.iter().map(|text| f32::from(text == category)).collect()
                 }
-                Origin::Gap { column } => self.gaps(batch, *column)?.into_iter().map(f32::from).collect(),
+                Origin::Missing { column } => {
+                    self.missing(batch, *column)?.into_iter().map(f32::from).collect()
+                }
             };
             for (row, value) in values.into_iter().enumerate() {
                 rows[row * origins.len() + place] = value;
@@ -203,16 +205,16 @@ impl Batches {
         Ok(rows)
     }
 
-    fn feature(&self, batch: &RecordBatch, column: usize, gaps: bool) -> Result<Vec<f32>> {
+    fn feature(&self, batch: &RecordBatch, column: usize, missing: bool) -> Result<Vec<f32>> {
         let read = |(row, value): (usize, f64)| {
             single_precision(value).map_err(|reason| self.fault(row, column, &reason))
         };
-        if !gaps {
+        if !missing {
             return self.numbers(batch, column)?.into_iter().enumerate().map(read).collect();
         }
         let numbers = self.numbers_or_nothing(batch, column)?.into_iter().enumerate();
-        let gaps = self.gaps(batch, column)?;
-        numbers.map(|(row, value)| if gaps[row] { Ok(f32::NAN) } else { read((row, value)) }).collect()
+        let missing = self.missing(batch, column)?;
+        numbers.map(|(row, value)| if missing[row] { Ok(f32::NAN) } else { read((row, value)) }).collect()
     }
 
     fn gather_features(&self, batch: &RecordBatch, roles: &Roles, rows: &mut TableRows) -> Result<()> {
@@ -335,7 +337,7 @@ impl RowStream for ColumnStream {
             if self.next == self.read.len() {
                 let Some(batch) = self.batches.next()? else { break };
                 self.read = self.batches.features(&batch, &self.origins)?;
-                fill_gaps(&mut self.read);
+                fill_missing(&mut self.read);
                 self.batches.rows += batch.num_rows();
                 self.next = 0;
                 continue;

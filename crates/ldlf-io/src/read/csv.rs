@@ -8,7 +8,7 @@ use std::io::Read;
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 
 use super::assemble::{check_part, check_weight};
-use super::derived::{Origin, fill_gaps, is_gap};
+use super::derived::{Origin, fill_missing, is_missing};
 use super::gather::{RowGatherer, single_precision};
 use super::lines::LineStarts;
 use super::roles::{Roles, features_of_model, find};
@@ -149,16 +149,16 @@ impl TextTable {
         Err(self.fault(column, &format!("{:?} is not a finite number", self.text(column))))
     }
 
-    /// The features of the current row; a gap that is allowed is NaN.
+    /// The features of the current row; a missing value that is allowed is NaN.
     fn features_into(&self, origins: &[Origin], out: &mut Vec<f32>) -> Result<()> {
         out.clear();
         for origin in origins {
             let text = self.text(origin.column());
             out.push(match origin {
-                Origin::Number { gaps: true, .. } if is_gap(text) => f32::NAN,
+                Origin::Number { missing: true, .. } if is_missing(text) => f32::NAN,
                 Origin::Number { column, .. } => self.feature(*column)?,
                 Origin::Category { category, .. } => f32::from(text == category),
-                Origin::Gap { .. } => f32::from(is_gap(text)),
+                Origin::Missing { .. } => f32::from(is_missing(text)),
             });
         }
         Ok(())
@@ -168,9 +168,11 @@ impl TextTable {
         let text = self.text(column);
         let value = match (text.parse::<f64>(), self.purpose) {
             (Ok(value), _) => value,
-            (Err(_), Purpose::Learning) if is_gap(text) => {
-                return Err(self
-                    .fault(column, "the value is missing; fill it in, or let gaps be features with --gaps"));
+            (Err(_), Purpose::Learning) if is_missing(text) => {
+                return Err(self.fault(
+                    column,
+                    "the value is missing; fill it in, or let missing values be features with --gaps",
+                ));
             }
             (Err(_), Purpose::Learning) => {
                 let name = &self.header[column];
@@ -276,7 +278,7 @@ impl RowStream for TextStream {
         let mut row = Vec::new();
         while self.waiting && block.rows() < rows.max(1) {
             self.table.features_into(&self.origins, &mut row)?;
-            fill_gaps(&mut row);
+            fill_missing(&mut row);
             block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.table.file)))?;
             self.waiting = self.table.next_row()?;
         }

@@ -1,4 +1,4 @@
-//! From a file to a [`Dataset`], one module a format; and features alone, block by block, for predictions.
+//! From a file to a [`Dataset`], one module per format; and features alone, block by block, for predictions.
 //!
 //! | format | labels | features |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label a
 //! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`].
 //!
-//! Text in a feature column is read as categories where [`ReadOptions::categories`] says so, and gaps where
-//! [`ReadOptions::gaps`] allows them; both become features of their own, whose names tell them to later tables.
+//! Text in a feature column is read as categories where [`ReadOptions::categories`] says so, and missing values where
+//! [`ReadOptions::missing_values`] allows them; both become features of their own, whose names tell them to later tables.
 //!
 //! **Density.** A matrix that a file stores dense is kept sparse while fewer than one in four of its entries differ from
 //! zero, and dense `f32` from there on. What a file stores sparse stays sparse.
@@ -58,7 +58,7 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Names of label columns, or patterns with `*`.
     pub labels: Vec<String>,
-    /// A column, or a `.mat` or `.npz` vector, with one ordered label a row. With a [`spread`](Self::spread) the targets
+    /// A column, or a `.mat` or `.npz` vector, with one ordered label per row. With a [`spread`](Self::spread) the targets
     /// are made from it; without one, the labels of the file are the targets and this is the truth beside them.
     pub label_column: Option<String>,
     /// How a single label spreads over its neighbours; a sigma of 0 chooses one-hot targets.
@@ -70,8 +70,8 @@ pub struct ReadOptions {
     pub features: Vec<String>,
     /// Names of feature columns that hold categories, or patterns with `*`: each category becomes a feature of its own.
     pub categories: Vec<String>,
-    /// Whether features may have gaps: a gap counts as 0, and a feature beside the column tells where the gaps are.
-    pub gaps: bool,
+    /// Whether features may have missing values: each counts as 0, and a feature beside the column says where they are.
+    pub missing_values: bool,
     /// Names of columns to leave out, or patterns with `*`.
     pub ignore: Vec<String>,
     /// A column or vector with the weight of each row.
@@ -80,7 +80,7 @@ pub struct ReadOptions {
     pub split_column: Option<String>,
     /// A column or vector of which equal values belong together (one person).
     pub group: Option<String>,
-    /// A column that names the picture of each row: the rows then have no features, and columns without a role are left out.
+    /// A column that names the image of each row: the rows then have no features, and columns without a role are left out.
     /// Needs a table with named columns.
     pub image_column: Option<String>,
     /// A `.npy` array of vote counts or shares, `[rows, labels]`, beside a table with named columns: the labels of its rows.
@@ -96,7 +96,7 @@ pub struct Loaded {
     pub dataset: Dataset,
     /// One sentence each, for standard error.
     pub notices: Vec<String>,
-    /// What [`ReadOptions::image_column`] says, for every row; nothing is known yet about the pictures themselves.
+    /// What [`ReadOptions::image_column`] says, for every row; nothing is known yet about the images themselves.
     pub image_names: Option<Vec<String>>,
 }
 
