@@ -1,15 +1,15 @@
 //! The Python package's door into Rust: arrays come in, arrays go out, and no mathematics happens here.
 //!
 //! `inputs` turns arrays into a dataset, `door` runs work while other Python threads go on and Ctrl-C is heard,
-//! `training` fits, `model` holds what was learnt, `learners` tells what there is, `measures` and `answers` read
+//! `training` fits, `model` holds what was learnt, `learners` tells what there is, `measures` and `estimates` read
 //! distributions, `head` is the forest head for PyTorch, `onnx` writes models for other runtimes, `shards` the training on several
 //! machines, `errors` turns our sentences into exceptions.
 
 use pyo3::prelude::*;
 
-mod answers;
 mod door;
 mod errors;
+mod estimates;
 mod generate;
 mod head;
 mod inputs;
@@ -24,7 +24,7 @@ mod training;
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use crate::answers::{entropies, intervals, means, quantiles};
+    use crate::estimates::{entropies, intervals, means, quantiles};
     #[pymodule_export]
     use crate::generate::generate;
     #[pymodule_export]

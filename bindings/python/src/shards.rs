@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use crate::errors::raise;
 use crate::inputs::{Names, distributions, features_as_given};
 use crate::model::Model;
-use crate::training::{Told, check_kinds, refuse_what_cannot_be_loaded, told};
+use crate::training::{Told, check_kinds, told};
 
 /// The virtual shards of one process.
 #[pyclass(module = "ldlf._engine")]
@@ -132,7 +132,6 @@ impl Coordinator {
     /// The model of a training that is over; the coordinator has nothing left then.
     fn model(&mut self) -> PyResult<Model> {
         let model = self.inner.take().ok_or_else(over)?.model().map_err(raise)?;
-        refuse_what_cannot_be_loaded(&model.learner, &model.to_parts()).map_err(raise)?;
         Ok(Model::new(model, std::mem::take(&mut self.history)))
     }
 }

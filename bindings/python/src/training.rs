@@ -3,10 +3,9 @@
 use std::ops::ControlFlow;
 
 use ldlf::parameters::{Kind, Parameter, show_value};
-use ldlf::stored::{Array, Parts};
 use ldlf::{
-    Error, FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel,
-    Value, registry,
+    FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel, Value,
+    registry,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -51,7 +50,6 @@ pub fn fit(
         let mut context = FitContext::new(seed, Threads::new(threads)?, &mut watcher);
         let model = TrainedModel::fit(learner.as_ref(), &data, &mut context)?;
         let history = std::mem::take(&mut context.history);
-        refuse_what_cannot_be_loaded(&model.learner, &model.to_parts())?;
         Ok((model, history))
     };
     let (model, history) = run(py, work, heard)?.map_err(raise)?;
@@ -100,21 +98,5 @@ pub fn told(event: &FitEvent) -> Told {
         FitEvent::Iteration { iteration, total, loss } => ("iteration", iteration, Some(total), loss, None),
         FitEvent::LeafUpdate { iteration } => ("leaf_update", iteration, None, None, None),
         FitEvent::Validation { iteration, kl } => ("validation", iteration, None, None, Some(kl)),
-    }
-}
-
-/// A model whose numbers ran out of bounds could be neither pickled nor saved: better said now, with a remedy.
-pub fn refuse_what_cannot_be_loaded(learner: &str, parts: &Parts) -> Result<()> {
-    let finite = |array: &Array| match array {
-        Array::F32(_, numbers) => numbers.iter().all(|number| number.is_finite()),
-        Array::F64(_, numbers) => numbers.iter().all(|number| number.is_finite()),
-        Array::U32(..) => true,
-    };
-    match parts.arrays().find(|(_, array)| !finite(array)) {
-        None => Ok(()),
-        Some((name, _)) => Err(Error::training(format!(
-            "{learner}: the training ran out of bounds ({name:?} holds numbers that are not finite); try smaller steps \
-             (learning_rate) or scaled features"
-        ))),
     }
 }

@@ -1,6 +1,6 @@
 //! `iis-aldl`: adaptive label distributions, whose width at every label follows from what is predicted there.
 
-use ldlf_core::answers::Rule;
+use ldlf_core::estimates::Rule;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::{Abilities, Summary};
 use ldlf_core::stored::{Array, ModelShape, Parts};
@@ -117,7 +117,7 @@ fn targets(values: &[f64], labels: &[usize], widths: &[f64]) -> Result<Matrix<f3
 }
 
 fn errors(predicted: &Matrix<f32>, values: &[f64], numbers: &[f64]) -> Vec<f64> {
-    let error = |(row, &number): (&[f32], &f64)| (Rule::Mode.answer(row, values) - number).abs();
+    let error = |(row, &number): (&[f32], &f64)| (Rule::Mode.estimate(row, values) - number).abs();
     predicted.iter_rows().zip(numbers).map(error).collect()
 }
 

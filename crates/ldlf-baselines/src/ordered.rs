@@ -1,6 +1,6 @@
 //! Ordered labels: the numbers that labels stand for, and the one number of every row.
 
-use ldlf_core::answers::mean;
+use ldlf_core::estimates::mean;
 use ldlf_core::{Dataset, Error, Result};
 
 /// The numbers that the labels stand for, or a sentence that `learner` needs them.

@@ -4,7 +4,7 @@ mod support;
 
 use std::ops::ControlFlow;
 
-use ldlf_core::answers::Rule;
+use ldlf_core::estimates::Rule;
 use ldlf_core::targets::{Spread, from_single_label};
 use ldlf_core::{
     Dataset, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Seed, Settings, Threads,
@@ -41,7 +41,7 @@ fn ages_of(model: &TrainedModel, data: &Dataset) -> Vec<f64> {
     let values = data.schema.label_values.as_ref().unwrap();
     match model.predict(&data.features, &Threads::one()).unwrap() {
         Prediction::Values(ages) => ages,
-        Prediction::Distributions(d) => d.iter_rows().map(|row| Rule::Median.answer(row, values)).collect(),
+        Prediction::Distributions(d) => d.iter_rows().map(|row| Rule::Median.estimate(row, values)).collect(),
     }
 }
 

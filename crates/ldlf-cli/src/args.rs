@@ -8,11 +8,12 @@ mod values;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ldlf::write::estimates::Estimate;
 
 pub use data::{ColumnOptions, DataOptions, read_with};
 pub use pictures::{BadImages, NetworkOptions, PictureOptions};
 pub use reproduce::{REPRODUCE, Reproduce};
-pub use values::{Answer, Axis};
+pub use values::Axis;
 
 /// Learn and predict label distributions: how much each label describes each row.
 #[derive(Parser)]
@@ -102,8 +103,10 @@ pub struct Compute {
 /// `ldlf train`.
 #[derive(Args)]
 pub struct Train {
-    /// The table to learn from (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), - for standard input, or a folder or zip file of
-    /// pictures with --table
+    #[arg(help = format!(
+        "The table to learn from ({}), - for standard input, or a folder or zip file of pictures with --table",
+        values::read_extensions()
+    ))]
     pub data: PathBuf,
     /// The learner; `ldlf learners` lists them
     #[arg(long, default_value = "sldlf", value_name = "NAME")]
@@ -165,8 +168,10 @@ pub struct Predict {
     pub model: PathBuf,
     /// The rows to predict, - for standard input with --format, or a folder or zip file of pictures; label columns are not needed
     pub data: PathBuf,
-    /// Where to write (.csv, .tsv, .parquet, .arrow, .feather, .arrows, .npz), or - for CSV on standard output
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help = format!(
+        "Where to write ({}), or - for CSV on standard output",
+        values::table_extensions()
+    ))]
     pub out: PathBuf,
     /// Make --out a folder of files of so many rows each, from which --resume can go on
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
@@ -182,7 +187,7 @@ pub struct Predict {
     pub features: Option<Vec<String>>,
     /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
-    pub write: Vec<Answer>,
+    pub write: Vec<Estimate>,
     /// Also predict one picture after the other, and say how long one takes
     #[arg(long)]
     pub latency: bool,
@@ -250,7 +255,7 @@ pub enum ProtocolName {
 /// `ldlf cv`.
 #[derive(Args)]
 pub struct Cv {
-    /// The table (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
+    #[arg(help = format!("The table ({}), or - for standard input", values::read_extensions()))]
     pub data: PathBuf,
     /// The learners to compare
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "sldlf,mean")]
@@ -315,7 +320,7 @@ Examples:
 /// `ldlf sweep`.
 #[derive(Args)]
 pub struct Sweep {
-    /// The table (.csv, .tsv, .parquet, .arrow, .npz, .svm, .mat), or - for standard input
+    #[arg(help = format!("The table ({}), or - for standard input", values::read_extensions()))]
     pub data: PathBuf,
     /// The learner
     #[arg(long, default_value = "sldlf", value_name = "NAME")]
@@ -407,8 +412,10 @@ pub struct Generate {
     /// The seed
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// Where to write (.csv, .tsv or .svm), or - for CSV on standard output
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help = format!(
+        "Where to write ({}), or - for CSV on standard output",
+        values::dataset_extensions()
+    ))]
     pub out: PathBuf,
     /// Replace an existing output
     #[arg(long)]
@@ -477,8 +484,7 @@ pub struct Features {
     /// With --weights, the side of the square that the network sees; by default its usual one
     #[arg(long, value_name = "N", requires = "weights", value_parser = values::at_least_one)]
     pub side: Option<usize>,
-    /// Where to write (.csv, .tsv, .parquet, .arrow, .feather, .arrows, .npz)
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help = format!("Where to write ({})", values::table_extensions()))]
     pub out: PathBuf,
     /// The format of --table, where its name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = values::format)]

@@ -12,7 +12,6 @@ mod pictures;
 #[cfg(not(feature = "deep"))]
 #[path = "no_pictures.rs"]
 mod pictures;
-mod prediction_table;
 mod printer;
 mod progress;
 

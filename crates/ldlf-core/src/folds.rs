@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 
+use crate::split::SplitPart;
 use crate::{Dataset, Error, Result, Seed};
 use ldlf_math::memory;
 use ldlf_math::random::permutation;
@@ -107,11 +108,7 @@ pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
 
 /// Whether a part of a split is tested or learnt from; `None` when its name is that of no part.
 pub fn is_tested(part: &str) -> Option<bool> {
-    match part.trim().to_ascii_lowercase().as_str() {
-        "test" => Some(true),
-        "train" | "training" | "valid" | "validation" | "val" => Some(false),
-        _ => None,
-    }
+    SplitPart::named(part).map(|part| part == SplitPart::Test)
 }
 
 /// The source's own split as one fold: learns from the rows marked `train` or `valid`, tests those marked `test`.

@@ -227,14 +227,16 @@ impl TrainedModel {
         }
         check_kind(learner, data)?;
         let Fitted { model, summary } = learner.fit(data, context)?;
-        Ok(TrainedModel {
+        let trained = TrainedModel {
             learner: learner.name().to_string(),
             parameters: learner.settings(),
             features: data.features.cols(),
             schema: data.schema.clone(),
             summary,
             model,
-        })
+        };
+        trained.check_finite()?;
+        Ok(trained)
     }
 
     /// The prediction for every row, after checking that the features are those the model was fitted on.

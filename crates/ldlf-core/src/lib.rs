@@ -4,11 +4,11 @@
 //! sum to 1. This crate holds everything that learners share and no learner but the simplest baseline, [`mean`]. It opens no
 //! file: that is `ldlf-io`.
 
-pub mod answers;
 pub mod checkpoint;
 pub mod dataset;
 pub mod early_stopping;
 pub mod error;
+pub mod estimates;
 pub mod evaluate;
 pub mod features;
 pub mod folds;
@@ -20,6 +20,7 @@ pub mod learner;
 pub mod mean;
 pub mod measures;
 pub mod parameters;
+pub mod split;
 pub mod stored;
 pub mod targets;
 

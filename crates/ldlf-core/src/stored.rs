@@ -28,6 +28,16 @@ pub enum Array {
     U32(Vec<usize>, Vec<u32>),
 }
 
+impl Array {
+    fn is_finite(&self) -> bool {
+        match self {
+            Array::F32(_, numbers) => numbers.iter().all(|number| number.is_finite()),
+            Array::F64(_, numbers) => numbers.iter().all(|number| number.is_finite()),
+            Array::U32(..) => true,
+        }
+    }
+}
+
 /// What a model (or a checkpoint) consists of: named arrays and a JSON object of details.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
@@ -238,6 +248,20 @@ impl TrainedModel {
             _ => unreachable!("a struct serialises to an object"),
         }
         parts
+    }
+
+    /// Refuses a model whose numbers are not all finite: a file of it would be refused when it is loaded.
+    pub fn check_finite(&self) -> Result<()> {
+        let mut parts = Parts::new();
+        self.model.store(&mut parts);
+        match parts.arrays().find(|(_, array)| !array.is_finite()) {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::training(format!(
+                "{}: the training ran out of bounds ({name:?} holds numbers that are not finite); try smaller steps \
+                 (learning_rate) or scaled features",
+                self.learner
+            ))),
+        }
     }
 
     /// Rebuilds a model; `learners` are the kinds that this program knows.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
+use ldlf_core::split::SplitPart;
 use ldlf_core::{Dataset, Error, Result, Seed, Settings};
 use ldlf_forest::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
@@ -117,7 +118,7 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
     if !plan.network.early_stopping {
         return ((0..data.rows()).collect(), Vec::new());
     }
-    let is_valid = |part: &String| part.trim().to_ascii_lowercase().starts_with("val");
+    let is_valid = |part: &String| SplitPart::named(part) == Some(SplitPart::Valid);
     if let Some(parts) = &data.split {
         let (valid, rest): (Vec<usize>, Vec<usize>) =
             (0..data.rows()).partition(|&row| is_valid(&parts[row]));

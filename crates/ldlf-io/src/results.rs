@@ -5,7 +5,7 @@
 //! | `results.json` | the object of `ldlf cv --json`; for ordered labels also `label_values`, the numbers that they stand for |
 //! | `predictions/<learner>-<fold>.csv` | `row` from 0, then `truth_<label>` and `predicted_<label>` for every label; or `truth` and `predicted` for plain values |
 //! | `curves/<learner>-<fold>.csv` | `iteration,loss,validation_kl,leaf_update,test_kl`; empty where nothing was measured |
-//! | `cumulative_scores.csv` | for ordered labels: `k`, then for every learner the share of rows whose mode is at most `k` away |
+//! | `cumulative_scores.csv` | for ordered labels: `k`, then for every learner the fraction of rows whose mode is at most `k` away |
 //!
 //! Predictions of ordered labels that were made from single values end with the column `value`, the true one. A learner
 //! that stands in the table several times is called `<learner>`, `<learner>.2`, `<learner>.3` and so on.
@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::output::{Overwrite, write_atomically};
-use ldlf_core::answers::mean;
+use ldlf_core::estimates::mean;
 use ldlf_core::evaluate::{CrossValidation, FoldResult};
 use ldlf_core::{Dataset, Error, FitEvent, Prediction, Result};
 
@@ -141,7 +141,7 @@ pub struct CurvePoint {
     pub iteration: usize,
     /// The training loss.
     pub loss: Option<f64>,
-    /// The K-L divergence on the rows held back.
+    /// The K-L divergence on the held-out rows.
     pub validation_kl: Option<f64>,
     /// Whether the leaves were updated after this iteration.
     pub leaf_update: bool,

@@ -78,7 +78,7 @@ fn bad_cells_are_named_by_line_and_column() {
         ("1,0,0", "votes.csv line 3: every label is 0, so there is no distribution to learn; remove the row"),
         (
             ",1,1",
-            "votes.csv line 3, column \"a\": the value is missing; fill it in, or let gaps be features with --gaps",
+            "votes.csv line 3, column \"a\": the value is missing; fill it in, or let missing values be features with --gaps",
         ),
         ("NaN,1,1", "votes.csv line 3, column \"a\": the value is missing (NaN)"),
         ("-inf,1,1", "votes.csv line 3, column \"a\": the value is infinite"),
@@ -419,16 +419,16 @@ proptest! {
     }
 }
 
-/// Colours and sizes with gaps, as people keep them.
+/// Colours and sizes with missing values, as people keep them.
 const COLOURS: &str = "colour,size,r,s\nred,1,1,3\nblue,,1,1\n,3,0,1\nred,NA,2,2\n";
 
-fn with_categories_and_gaps() -> ReadOptions {
-    ReadOptions { categories: vec!["col*".into()], gaps: true, ..labels(&["r", "s"]) }
+fn with_categories_and_missing_values() -> ReadOptions {
+    ReadOptions { categories: vec!["col*".into()], missing_values: true, ..labels(&["r", "s"]) }
 }
 
 #[test]
 fn categories_and_gaps_become_features_of_their_own() {
-    let data = load(COLOURS, &with_categories_and_gaps()).dataset;
+    let data = load(COLOURS, &with_categories_and_missing_values()).dataset;
     assert_eq!(
         data.schema.feature_names.as_deref().unwrap(),
         ["size", "colour=blue", "colour=red", "size is missing"]
@@ -441,13 +441,13 @@ fn categories_and_gaps_become_features_of_their_own() {
 
 #[test]
 fn a_model_reads_categories_and_gaps_by_its_names_in_any_order_of_columns() {
-    let schema = load(COLOURS, &with_categories_and_gaps()).dataset.schema;
+    let schema = load(COLOURS, &with_categories_and_missing_values()).dataset.schema;
     let (_folder, path) = file("new.csv", "size,colour\n,red\n7,green\n");
     let block = stream(&path, None, &schema, 4).unwrap().next_block(9).unwrap().unwrap();
     assert_eq!(dense(&block), [[0.0, 0.0, 1.0, 1.0], [7.0, 0.0, 0.0, 0.0]].concat());
     let options = ReadOptions { features: schema.feature_names.unwrap(), ..labels(&["r", "s"]) };
     let again = load(COLOURS, &options).dataset;
-    assert_eq!(again.features, load(COLOURS, &with_categories_and_gaps()).dataset.features);
+    assert_eq!(again.features, load(COLOURS, &with_categories_and_missing_values()).dataset.features);
 }
 
 #[test]

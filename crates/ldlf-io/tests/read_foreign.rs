@@ -197,8 +197,12 @@ mod parquet {
     #[test]
     fn categories_and_nulls_become_features_of_their_own() {
         for name in ["pandas_missing.parquet", "pandas_missing.feather"] {
-            let options =
-                ReadOptions { ignore: Vec::new(), categories: vec!["part".into()], gaps: true, ..votes() };
+            let options = ReadOptions {
+                ignore: Vec::new(),
+                categories: vec!["part".into()],
+                missing_values: true,
+                ..votes()
+            };
             let data = read(&fixture(name), &options).unwrap().dataset;
             let names = data.schema.feature_names.clone().unwrap();
             assert_eq!(names, ["a", "b", "c", "d", "e", "part=test", "part=train", "a is missing"], "{name}");

@@ -1,4 +1,4 @@
-//! Tables of pictures: the column that names them, and votes in an array beside the table.
+//! Tables of images: the column that names them, and votes in an array beside the table.
 
 use std::path::PathBuf;
 

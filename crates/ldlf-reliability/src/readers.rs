@@ -16,28 +16,18 @@ use ldlf::{
 use crate::corpus::{self, Sample};
 use crate::learners::{checkpoint_settings, small_data};
 
-/// The names of all readers.
-pub const NAMES: [&str; 15] = [
-    "model",
-    "checkpoint",
-    "journal",
-    "results",
-    "sweep",
-    "csv",
-    "tsv",
-    "parquet",
-    "arrow",
-    "npz",
-    "mat",
-    "svm",
-    "pictures",
-    "folds",
-    "settings",
-];
+/// The readers of files that are no tables.
+const OTHERS: [&str; 8] =
+    ["model", "checkpoint", "journal", "results", "sweep", "pictures", "folds", "settings"];
+
+/// The names of all readers: those of every format of tables, and the others.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OTHERS.into_iter().chain(Format::ALL.iter().map(|format| format.name()))
+}
 
 /// A reader with what it needs to be tried on one input after the other.
 pub struct Reader {
-    /// One of [`NAMES`].
+    /// One of [`names`].
     pub name: &'static str,
     folder: tempfile::TempDir,
     learners: Vec<LearnerEntry>,
@@ -45,12 +35,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The reader of a name out of [`NAMES`].
+    /// The reader of a name out of [`names`].
     ///
     /// # Panics
     /// When there is no such reader, or no temporary folder.
     pub fn new(name: &str) -> Self {
-        let name = NAMES.into_iter().find(|known| *known == name).expect("a name out of NAMES");
+        let name = names().find(|known| *known == name).expect("a known name");
         Reader {
             name,
             folder: tempfile::tempdir().expect("a temporary folder"),
@@ -60,6 +50,9 @@ impl Reader {
     }
 
     /// Whole files of this kind.
+    ///
+    /// # Panics
+    /// When the corpus has none of them.
     pub fn corpus(&self) -> Vec<Sample> {
         match self.name {
             "model" => corpus::models(),
@@ -76,7 +69,8 @@ impl Reader {
             "svm" => corpus::svm(),
             "pictures" => corpus::pictures(),
             "folds" => corpus::fold_file(),
-            _ => corpus::settings(),
+            "settings" => corpus::settings(),
+            other => panic!("the corpus has no whole {other} files; add some"),
         }
     }
 

@@ -8,7 +8,7 @@ use ldlf::stored::Parts;
 use ldlf::{Dataset, Threads, TrainedModel, registry};
 use ldlf_reliability::learners::{fit, quick, small_data, small_models};
 use ldlf_reliability::mutation::{Dice, damaged};
-use ldlf_reliability::readers::{NAMES, Reader};
+use ldlf_reliability::readers::{Reader, names};
 use ldlf_reliability::watched_memory::{WatchedMemory, held};
 
 #[global_allocator]
@@ -87,7 +87,7 @@ fn a_soak_stays_within_its_memory() {
     let minutes: Option<f64> = told.map(|text| text.parse().expect("LDLF_SOAK_MINUTES is a number"));
     let length = minutes.map_or(Duration::from_secs(3), |minutes| Duration::from_secs_f64(60.0 * minutes));
     let data = small_data();
-    let readers: Vec<_> = NAMES.into_iter().map(Reader::new).collect();
+    let readers: Vec<_> = names().map(Reader::new).collect();
     let corpora: Vec<_> = readers.iter().map(Reader::corpus).collect();
     // Panics inside the Parquet library are caught; ten minutes of their words help nobody.
     std::panic::set_hook(Box::new(|_| {}));
@@ -99,7 +99,7 @@ fn a_soak_stays_within_its_memory() {
         train_and_predict(entry.name, &data);
         for (reader, corpus) in readers.iter().zip(&corpora).filter(|(reader, _)| reader.name != "checkpoint")
         {
-            let mut dice = Dice::new(99, rounds * NAMES.len() as u64 + inputs);
+            let mut dice = Dice::new(99, rounds * readers.len() as u64 + inputs);
             let bytes = damaged(&corpus[dice.below(corpus.len())], corpus, &mut dice);
             let _ = reader.try_bytes(&bytes);
             inputs += 1;

@@ -127,7 +127,7 @@ readers! {
 
 #[test]
 fn whole_files_are_read() {
-    for name in ldlf_reliability::readers::NAMES {
+    for name in ldlf_reliability::readers::names() {
         let reader = Reader::new(name);
         for (number, sample) in reader.corpus().iter().enumerate() {
             let outcome = reader.try_bytes(&sample.bytes());

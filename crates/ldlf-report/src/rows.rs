@@ -49,7 +49,7 @@ pub fn label_errors(rows: &[PredictedRow], labels: usize) -> Vec<f64> {
 /// How far the mode of each row is from its true value: the error of ordered labels. Rows without a single true value are
 /// compared with the mode of their true distribution.
 pub fn mode_errors(rows: &[PredictedRow], values: &[f64]) -> Vec<f64> {
-    let mode = |distribution: &[f32]| values[ldlf_core::answers::mode(distribution).min(values.len() - 1)];
+    let mode = |distribution: &[f32]| values[ldlf_core::estimates::mode(distribution).min(values.len() - 1)];
     rows.iter()
         .map(|row| (mode(&row.predicted) - row.value.unwrap_or_else(|| mode(&row.truth))).abs())
         .collect()

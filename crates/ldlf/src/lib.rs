@@ -7,7 +7,9 @@ pub use ldlf_core::*;
 #[cfg(feature = "deep")]
 pub use ldlf_deep as deep;
 pub use ldlf_forest as forest;
-pub use ldlf_io::{fold_file, input, journal, model_file, output, read, results};
+pub use ldlf_io::{
+    fingerprint, fold_file, for_model, input, journal, model_file, output, read, results, write,
+};
 pub use ldlf_math::{matrix, memory, numeric, optimise, parallel, product, random, simd};
 pub use ldlf_onnx as onnx;
 

@@ -15,8 +15,11 @@ use crate::printer::Printer;
 #[derive(Args)]
 #[command(next_help_heading = "Data")]
 pub struct ColumnOptions {
-    /// The format, where the name does not tell: csv, tsv, parquet, arrow, npz, svm, mat
-    #[arg(long, value_parser = values::format)]
+    #[arg(
+        long,
+        value_parser = values::format,
+        help = format!("The format, where the name does not tell: {}", values::formats())
+    )]
     format: Option<Format>,
     /// The label columns: names or patterns such as 'votes_*'; shares or vote counts
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -49,7 +52,7 @@ pub struct ColumnOptions {
     /// Feature columns that hold categories, names or patterns: each category becomes a feature (one-hot)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     categories: Vec<String>,
-    /// Let features have gaps: a gap counts as 0, and a feature of its own tells where the gaps are
+    /// Let features have missing values: each counts as 0, and a feature of its own says where they are
     #[arg(long)]
     gaps: bool,
     /// Columns to leave out: names or patterns
@@ -85,7 +88,7 @@ impl ColumnOptions {
             label_values: self.label_values.clone(),
             features: self.features.clone(),
             categories: self.categories.clone(),
-            gaps: self.gaps,
+            missing_values: self.gaps,
             ignore: self.ignore.clone(),
             sample_weights: self.sample_weights.clone(),
             split_column: self.split_column.clone(),

@@ -1,9 +1,11 @@
-//! Values with a form of their own: seconds, formats, answers, axes of a sweep.
+//! Values with a form of their own: seconds, formats, axes of a sweep.
 
 use std::str::FromStr;
 
 use ldlf::Value;
 use ldlf::parameters::parse_value;
+use ldlf::read::Format;
+use ldlf::write::{TableForm, dataset_formats};
 
 /// A number of seconds above 0.
 pub fn seconds(text: &str) -> Result<f64, String> {
@@ -27,8 +29,32 @@ pub fn size(text: &str) -> Result<usize, String> {
 }
 
 /// A file format by its name.
-pub fn format(text: &str) -> Result<ldlf::read::Format, String> {
-    text.parse::<ldlf::read::Format>().map_err(|e| e.to_string())
+pub fn format(text: &str) -> Result<Format, String> {
+    text.parse::<Format>().map_err(|e| e.to_string())
+}
+
+/// The names of the formats that are read, for help texts.
+pub fn formats() -> String {
+    Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The extensions of tables that are read, for help texts.
+pub fn read_extensions() -> String {
+    dotted(Format::ALL.iter().map(|format| format.name()))
+}
+
+/// The extensions of tables that are written, for help texts.
+pub fn table_extensions() -> String {
+    dotted(TableForm::all().map(|form| form.extension))
+}
+
+/// The extensions of datasets that are written, for help texts.
+pub fn dataset_extensions() -> String {
+    dotted(dataset_formats().map(Format::name))
+}
+
+fn dotted(extensions: impl Iterator<Item = &'static str>) -> String {
+    extensions.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The numbers that the labels stand for: `0..100`, or a list.
@@ -44,53 +70,6 @@ pub fn label_values(text: &str) -> Result<Vec<f64>, String> {
         return Ok((first..=last).map(|value| value as f64).collect());
     }
     text.split(',').map(|value| value.trim().parse::<f64>().map_err(|_| wrong())).collect()
-}
-
-/// Something to write about a predicted distribution.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Answer {
-    /// The probability of every label.
-    Distribution,
-    /// The most probable label.
-    Mode,
-    /// The expected value.
-    Mean,
-    /// The value at which half of the probability is reached.
-    Median,
-    /// The value at which this share of the probability is reached.
-    Quantile(f64),
-    /// The central interval with this share of the probability.
-    Interval(f64),
-    /// The entropy in nats.
-    Entropy,
-}
-
-impl FromStr for Answer {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let share = |text: &str| {
-            text.parse::<f64>()
-                .ok()
-                .filter(|share| (0.0..=1.0).contains(share))
-                .ok_or_else(|| format!("{text:?} is not a share from 0 to 1"))
-        };
-        match text.split_once('=') {
-            Some(("quantile", level)) => share(level).map(Answer::Quantile),
-            Some(("interval", level)) => share(level).map(Answer::Interval),
-            _ => {
-                match text {
-                    "distribution" => Ok(Answer::Distribution),
-                    "mode" => Ok(Answer::Mode),
-                    "mean" => Ok(Answer::Mean),
-                    "median" => Ok(Answer::Median),
-                    "entropy" => Ok(Answer::Entropy),
-                    _ => Err("write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy"
-                        .into()),
-                }
-            }
-        }
-    }
 }
 
 /// A parameter and the values that a sweep gives it.
@@ -127,16 +106,6 @@ mod tests {
         assert_eq!(label_values("3..5"), Ok(vec![3.0, 4.0, 5.0]));
         assert_eq!(label_values("1, 2.5"), Ok(vec![1.0, 2.5]));
         assert!(["5..3", "a..b", "1,x", "", "0..99999999999"].iter().all(|text| label_values(text).is_err()));
-    }
-
-    #[test]
-    fn answers_take_shares_from_0_to_1() {
-        assert_eq!("quantile=0.1".parse(), Ok(Answer::Quantile(0.1)));
-        assert!(
-            ["quantile=2", "quantile", "mode=1", "interval=x"]
-                .iter()
-                .all(|text| text.parse::<Answer>().is_err())
-        );
     }
 
     #[test]

@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 
 use ldlf::evaluate::{Contender, Plan, Protocol};
 use ldlf::output::Overwrite;
-use ldlf::read::ReadOptions;
+use ldlf::read::{Format, ReadOptions};
 use ldlf::{
     Dataset, Error, FitContext, Learner, Result, Settings, Threads, TrainedModel, folds, generate, registry,
-    results,
+    results, write,
 };
 
 use super::Ending;
 use super::cv::{check_results_folder, contender, shown, watched};
-use super::generate::{Layout, save};
 use super::look::lay_open;
 use crate::args::{Demo, read_with};
 use crate::printer::{Printer, number};
@@ -74,7 +73,7 @@ fn make_votes(path: &Path, seed: u64, printer: &Printer) -> Result<Dataset> {
     let mut options = Settings::new();
     options.set("votes", VOTES as u64);
     let generated = generate::named("mixture", ROWS, seed, &options)?;
-    save(&generated, Some(VOTES), Layout::Delimited(b','), path, Overwrite::Yes)?;
+    write::save_dataset(&generated, Some(VOTES), Format::Csv, path, Overwrite::Yes)?;
     let options = ReadOptions { labels: vec!["votes_*".into()], ..ReadOptions::default() };
     read_with(path, &options, printer)
 }

@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use ldlf::deep::model::FeatureNetwork;
-use ldlf::output::write_atomically;
+use ldlf::write::{BoxedWriter, Column, Formulas, TableForm, save_table};
 use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 
 use super::Ending;
 use crate::args::{BadImages, Features};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard};
 use crate::pictures::{readable_rows, to_predict};
-use crate::prediction_table::{BoxedWriter, Column, Formulas, Kind};
 use crate::printer::{Printer, counted};
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
 
@@ -28,7 +27,7 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
     }
     let overwrite = check_destination(&args.out, args.force)?;
     check_apart(&args.out, &[&args.data, &args.network])?;
-    let kind = Kind::of(&args.out)?;
+    let form = TableForm::of(&args.out)?;
     let (network, column) = open(args, printer)?;
     let layers = network.layers();
     let layer = args.layer.as_deref().or(layers.last().copied()).unwrap_or_default();
@@ -44,14 +43,9 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
         left_out: 0,
     };
     let started = Instant::now();
-    let mut outcome = Ok(());
-    let written = write_atomically(&args.out, overwrite, |file| {
-        outcome = work.write(&images, &column, kind.writer(file, Formulas::Kept));
-        // What went wrong is in `outcome`; this only keeps the file from being renamed.
-        if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
-    });
+    let written =
+        save_table(&args.out, overwrite, form, Formulas::Kept, |writer| work.write(&images, &column, writer));
     work.progress.finish();
-    outcome?;
     written?;
     let (seconds, done) = (started.elapsed().as_secs_f64(), images.rows() - work.left_out);
     printer.message(format_args!(

@@ -1,4 +1,4 @@
-//! `ldlf predict`: rows or pictures in, distributions and their answers out, a block at a time.
+//! `ldlf predict`: rows or pictures in, distributions and their estimates out, a block at a time.
 
 mod latency;
 mod parts;
@@ -9,8 +9,11 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ldlf::output::{Overwrite, write_atomically};
-use ldlf::read::stream;
+use ldlf::for_model::{check_kind, stream_for_model};
+use ldlf::output::Overwrite;
+use ldlf::read::ReadOptions;
+use ldlf::write::estimates::{EstimateColumns, Refusal};
+use ldlf::write::{self, BoxedWriter, Column, Formulas, TableForm};
 use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 
 use self::parts::{Begun, Parts};
@@ -19,9 +22,7 @@ use self::rows::Rows;
 use super::Ending;
 use crate::args::{BadImages, Predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
-use crate::model_data::check_kind;
 use crate::pictures::to_predict;
-use crate::prediction_table::{Answers, BoxedWriter, Column, Formulas, Kind, delimited};
 use crate::printer::{Printer, STDOUT, counted};
 use crate::progress::{Progress, listen_for_ctrl_c};
 
@@ -36,18 +37,18 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     }
     let overwrite = if in_parts { Overwrite::Yes } else { check_destination(&args.out, args.force)? };
     check_apart(&args.out, &[&args.model, &args.data])?;
-    let kind = if is_standard(&args.out) { Kind::Csv } else { Kind::of(&args.out)? };
+    let form = if is_standard(&args.out) { &write::csv::COMMAS } else { TableForm::of(&args.out)? };
     let formulas = if args.safe_csv { Formulas::Disarmed } else { Formulas::Kept };
-    if args.safe_csv && !matches!(kind, Kind::Csv | Kind::Tsv) {
+    if args.safe_csv && !form.is_text {
         return Err(Error::usage(format!(
             "{}: --safe-csv is for .csv and .tsv; leave it out",
             args.out.display()
         )));
     }
     let model = load_model(&args.model)?;
-    let answers = Answers::new(&args.write, &model.schema)?;
+    let estimates = EstimateColumns::new(&args.write, &model.schema).map_err(refused)?;
     let rows = rows_of(args, &model, printer)?;
-    let table = Table { kind, formulas, answers: &answers, model: &model };
+    let table = Table { form, formulas, estimates: &estimates, model: &model };
     let progress = Progress::new(printer, rows.noun());
     let threads = Threads::joined_by_caller(args.threads)?;
     let skip_bad = args.pictures.bad_images == BadImages::Skip;
@@ -83,11 +84,9 @@ fn rows_of(args: &Predict, model: &TrainedModel, printer: &Printer) -> Result<Ro
         if args.latency {
             return Err(Error::usage("--latency is for pictures; leave it out"));
         }
-        let mut schema = model.schema.clone();
-        if args.features.is_some() {
-            schema.feature_names = args.features.clone();
-        }
-        return Ok(Rows::Table(stream(&args.data, args.format, &schema, model.features)?));
+        let features = args.features.clone().unwrap_or_default();
+        let options = ReadOptions { format: args.format, features, ..ReadOptions::default() };
+        return Ok(Rows::Table(stream_for_model(&args.data, model, &options)?));
     };
     if args.features.is_some() {
         return Err(Error::usage("pictures have no columns; leave out --features"));
@@ -101,6 +100,21 @@ fn rows_of(args: &Predict, model: &TrainedModel, printer: &Printer) -> Result<Ro
     Ok(Rows::Pictures { images, next: 0 })
 }
 
+/// What `--write` asks for and this model cannot give.
+fn refused(refusal: Refusal) -> Error {
+    Error::usage(match refusal {
+        Refusal::NeedsLabelValues(estimate) => format!(
+            "--write {} needs labels that stand for numbers; train with --label-values",
+            estimate.name()
+        ),
+        Refusal::NamedTwice(estimate) => format!("--write names {} twice; leave one out", estimate.name()),
+        Refusal::NeedsDistributions(_) => {
+            "this model predicts values, not distributions; leave quantile, interval and entropy out of --write"
+                .to_string()
+        }
+    })
+}
+
 fn say(printer: &Printer, count: usize, noun: &str, started: Instant, more: &str) {
     let seconds = started.elapsed().as_secs_f64();
     printer.message(format_args!(
@@ -112,9 +126,9 @@ fn say(printer: &Printer, count: usize, noun: &str, started: Instant, more: &str
 
 /// What the output is like.
 struct Table<'a> {
-    kind: Kind,
+    form: &'static TableForm,
     formulas: Formulas,
-    answers: &'a Answers,
+    estimates: &'a EstimateColumns,
     model: &'a TrainedModel,
 }
 
@@ -137,7 +151,7 @@ impl Table<'_> {
         // No rows at all still make a table: its heads.
         let (mut block, mut held) = (Some(first.unwrap_or_else(none)), 0);
         while let Some(Predicted { names, prediction }) = block {
-            let mut columns = self.answers.columns(&prediction)?;
+            let mut columns = self.estimates.of(&prediction).map_err(refused)?;
             if let (Some(head), Some(names)) = (head, &names) {
                 columns.insert(0, Column::Names(head, names));
             }
@@ -157,14 +171,9 @@ impl Table<'_> {
         blocks: &Predictions,
         rows: usize,
     ) -> Result<()> {
-        let mut outcome = Ok(());
-        let written = write_atomically(path, overwrite, |file| {
-            outcome = self.write(self.kind.writer(file, self.formulas), first, blocks, rows, path);
-            // What went wrong is in `outcome`; this only keeps the file from being renamed.
-            if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
-        });
-        outcome?;
-        written
+        write::save_table(path, overwrite, self.form, self.formulas, |writer| {
+            self.write(writer, first, blocks, rows, path)
+        })
     }
 }
 
@@ -180,7 +189,7 @@ fn predict_one(
     let (count, ()) = if is_standard(out) {
         pipeline.run(rows, cuts, |blocks| {
             let mut stdout = BufWriter::new(std::io::stdout());
-            let writer = delimited(&mut stdout, b',', table.formulas);
+            let writer = write::csv::table(&mut stdout, b',', table.formulas);
             table.write(writer, blocks.next()?, blocks, usize::MAX, Path::new(STDOUT))?;
             stdout.flush().map_err(|e| Error::io(STDOUT, e))
         })?

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use ldlf::evaluate::{Contender, CrossValidation, FoldStore, LearnerResult, Plan, Protocol};
 use ldlf::journal::Journal;
+use ldlf::measures::Scores;
 use ldlf::output::{Overwrite, write_atomically};
-use ldlf::{Error, Result, Settings, Threads, Value};
+use ldlf::{Error, Result, Settings, Threads, Value, write};
 use serde_json::json;
 
 use super::Ending;
@@ -14,7 +15,6 @@ use crate::args::{Axis, Sweep};
 use crate::contenders::share_out;
 use crate::inputs::{check_destination, check_input, data_name, is_standard};
 use crate::pictures::readable;
-use crate::prediction_table::as_io;
 use crate::printer::{Printer, Table, word};
 
 /// Cross-validates every combination of values and prints a curve of K-L.
@@ -123,26 +123,24 @@ fn shown(names: &[&str], evaluation: &CrossValidation) -> Table {
 }
 
 fn write_csv(path: &Path, overwrite: Overwrite, names: &[&str], evaluation: &CrossValidation) -> Result<()> {
-    write_atomically(path, overwrite, |out| {
-        let mut writer = csv::Writer::from_writer(out);
-        for (number, result) in evaluation.results.iter().enumerate() {
-            let statistics = [("mean", &result.mean), ("std", &result.std)];
-            if number == 0 {
-                let measures = statistics
-                    .iter()
-                    .flat_map(|(kind, of)| of.iter().map(move |(name, _)| format!("{name}_{kind}")));
-                writer
-                    .write_record(names.iter().map(|name| name.to_string()).chain(measures))
-                    .map_err(as_io)?;
-            }
-            let numbers = statistics
-                .iter()
-                .flat_map(|(_, of)| of.iter())
-                .map(|(_, value)| value.map_or(String::new(), |value| value.to_string()));
-            writer.write_record(values(names, result).chain(numbers)).map_err(as_io)?;
-        }
-        writer.flush()
-    })
+    fn statistics(result: &LearnerResult) -> [(&'static str, &Scores); 2] {
+        [("mean", &result.mean), ("std", &result.std)]
+    }
+    let heads = evaluation.results.first().map(|result| {
+        let measures = statistics(result)
+            .into_iter()
+            .flat_map(|(kind, of)| of.iter().map(move |(name, _)| format!("{name}_{kind}")));
+        names.iter().map(|name| name.to_string()).chain(measures).collect()
+    });
+    let line = |result: &LearnerResult| {
+        let numbers = statistics(result)
+            .into_iter()
+            .flat_map(|(_, of)| of.iter())
+            .map(|(_, value)| value.map_or(String::new(), |value| value.to_string()));
+        values(names, result).chain(numbers).collect()
+    };
+    let lines = heads.into_iter().chain(evaluation.results.iter().map(line));
+    write_atomically(path, overwrite, |out| write::csv::lines(out, lines))
 }
 
 #[cfg(test)]

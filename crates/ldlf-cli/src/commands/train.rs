@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use ldlf::learner::Summary;
-use ldlf::stored::{Array, Parts};
 use ldlf::{Dataset, Error, FitContext, Result, StopReason, Threads, TrainedModel, folds};
 use serde_json::json;
 
@@ -70,9 +69,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         return Err(refused);
     }
     let model = fitted?;
-    let parts = model.to_parts();
-    refuse_what_cannot_be_loaded(&model.learner, &parts)?;
-    ldlf::model_file::write_parts(&parts, &args.out, overwrite)?;
+    ldlf::model_file::save(&model, &args.out, overwrite)?;
 
     if let Some(failure) = failure {
         printer.message(format_args!("the model so far is in {}", args.out.display()));
@@ -97,22 +94,6 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     }
     report(args, printer, &data, &model, started.elapsed())?;
     Ok(if stopped_by_hand { Ending::Interrupted } else { Ending::Done })
-}
-
-/// A model whose numbers ran out of bounds would be refused when it is loaded: better said now, with a remedy.
-fn refuse_what_cannot_be_loaded(learner: &str, parts: &Parts) -> Result<()> {
-    let finite = |array: &Array| match array {
-        Array::F32(_, numbers) => numbers.iter().all(|number| number.is_finite()),
-        Array::F64(_, numbers) => numbers.iter().all(|number| number.is_finite()),
-        Array::U32(..) => true,
-    };
-    match parts.arrays().find(|(_, array)| !finite(array)) {
-        Some((name, _)) => Err(Error::training(format!(
-            "{learner}: the training ran out of bounds ({name:?} holds numbers that are not finite), so that no model was \
-             written; try smaller steps (learning_rate) or scaled features"
-        ))),
-        None => Ok(()),
-    }
 }
 
 fn report(

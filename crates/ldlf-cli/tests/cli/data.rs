@@ -87,7 +87,7 @@ error: data.csv line 3: every label is 0, so there is no distribution to learn; 
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 3, column "x": the value is missing; fill it in, or let gaps be features with --gaps
+error: data.csv line 3, column "x": the value is missing; fill it in, or let missing values be features with --gaps
 
 "#]]
     );
@@ -348,7 +348,7 @@ error: mixture: density must be at most 1, got 2.0
         str![[r#"
 exit 2
 -- stderr
-error: a.xls: generated data is written as .csv, .tsv or .svm; choose one of these
+error: a.xls: datasets are written as .csv, .tsv or .svm; choose one of these
 
 "#]]
     );

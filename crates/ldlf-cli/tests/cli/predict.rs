@@ -85,7 +85,7 @@ For more information, try '--help'.
         str![[r#"
 exit 2
 -- stderr
-error: --write names an answer twice
+error: --write names mode twice; leave one out
 
 "#]]
     );

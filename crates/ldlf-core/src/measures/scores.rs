@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{all, mean_over_rows, weighted_mean};
-use crate::answers::Rule;
+use crate::estimates::Rule;
 use crate::{Dataset, Prediction};
 
 /// What is measured beside [`all`] when the labels stand for numbers: the mean absolute errors of the mode, the mean and
@@ -119,10 +119,10 @@ pub(crate) fn absolute_errors(
     let error = |row: usize| {
         let truth = match &data.truth {
             Some(truth) => truth[row],
-            None => true_rule.answer(data.targets.row(row), values),
+            None => true_rule.estimate(data.targets.row(row), values),
         };
         let answer = match prediction {
-            Prediction::Distributions(p) => rule.answer(p.row(row), values),
+            Prediction::Distributions(p) => rule.estimate(p.row(row), values),
             Prediction::Values(v) => v[row],
         };
         (answer - truth).abs()

@@ -402,13 +402,15 @@ impl Coordinator {
             forest.map.weights_mut().copy_from_slice(&weights);
             forest.head.leaves_mut().copy_from_slice(&leaves);
         }
-        Ok(TrainedModel {
+        let model = TrainedModel {
             learner: self.plan.learner.to_string(),
             parameters: self.plan.settings,
             features: self.table.features,
             schema: self.table.schema,
             summary: order.summary(),
             model: Box::new(forest),
-        })
+        };
+        model.check_finite()?;
+        Ok(model)
     }
 }

@@ -13,10 +13,26 @@ use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_ipc::{CompressionType, Message, MessageHeader, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::columnar::{BatchSource, Choose, ColumnTable, guarded};
+use super::columnar::{self, BatchSource, Choose, ColumnTable, guarded};
 use super::{Source, read_error};
+use crate::format::FileFormat;
+use crate::write;
 use ldlf_core::{Error, Result};
 use ldlf_math::memory;
+
+/// Arrow files, and streams under `.arrows`.
+pub(crate) const FORMAT: FileFormat = FileFormat {
+    read: |source, options| {
+        let stem = source.stem.clone();
+        columnar::read(open(source)?, stem, options)
+    },
+    stream: |source, schema, features| columnar::stream(open(source)?, schema, features),
+    text_column: Some(|source, column, role| columnar::text_column(open(source)?, column, role)),
+    seeks: false,
+    open_ended: false,
+    tables: &write::arrow::FORMS,
+    dataset: None,
+};
 
 /// What messages call the kind of file.
 const KIND: &str = "Arrow";

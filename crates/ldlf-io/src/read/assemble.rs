@@ -6,7 +6,7 @@ use super::roles::shown;
 use super::{Loaded, ReadOptions, votes};
 use ldlf_core::dataset::SingleLabel;
 use ldlf_core::folds::is_tested;
-use ldlf_core::targets::{check_label_values, from_single_label, implied_label_values};
+use ldlf_core::targets::{Spread, check_label_values, from_single_label, implied_label_values};
 use ldlf_core::{Dataset, Error, Features, Matrix, Result};
 
 /// What a file held, before the pieces are checked against each other.
@@ -20,14 +20,14 @@ pub(super) struct Parts {
     /// Label distributions, with the notice of having normalised some.
     pub targets: Option<(Matrix<f32>, Option<String>)>,
     pub label_names: Option<Vec<String>>,
-    /// One ordered label a row; finite.
+    /// One ordered label per row; finite.
     pub singles: Option<Vec<f64>>,
     /// The labels' values as the file gives them; used when their number fits.
     pub label_values: Option<Vec<f64>>,
     pub weights: Option<Vec<f64>>,
     pub split: Option<Vec<String>>,
     pub groups: Option<Vec<u32>>,
-    /// What the column of pictures says.
+    /// What the column of images says.
     pub image_names: Option<Vec<String>>,
 }
 
@@ -67,59 +67,51 @@ impl Parts {
         if let Some(votes) = &options.votes {
             self.targets = Some(votes::read(votes, options.strict, &self.file, self.features.rows())?);
         }
-        let Parts { file, stem, features, singles, .. } = self;
-        let rows = features.rows();
-        if rows == 0 {
-            return Err(Error::data(format!("{file}: there are no rows")));
+        if self.features.rows() == 0 {
+            return Err(Error::data(format!("{}: there are no rows", self.file)));
         }
-        let fits = |what: &str, count: usize| {
-            if count == rows {
-                Ok(())
-            } else {
-                Err(Error::data(format!("{file}: {count} {what} for {rows} rows of features")))
-            }
-        };
         if let Some(values) = &options.label_values {
             check_label_values(values)?;
         }
-        if let Some(singles) = &singles {
-            fits("single labels", singles.len())?;
+        if let Some(singles) = &self.singles {
+            self.fits("single labels", singles.len())?;
         }
+        let mut notices = Vec::new();
+        let labels = self.labels(options, &mut notices)?;
+        let image_names = self.image_names.take();
+        Ok(Loaded { dataset: self.dataset(labels, options)?, notices, image_names })
+    }
 
-        let from_file = self.label_values.filter(|values| {
-            let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
+    fn fits(&self, what: &str, count: usize) -> Result<()> {
+        let (file, rows) = (&self.file, self.features.rows());
+        if count == rows {
+            Ok(())
+        } else {
+            Err(Error::data(format!("{file}: {count} {what} for {rows} rows of features")))
+        }
+    }
+
+    /// The targets, from the single labels with their spread or as the file has them, with what their labels are.
+    fn labels(&mut self, options: &ReadOptions, notices: &mut Vec<String>) -> Result<Labels> {
+        let given = self.targets.take();
+        let from_file = self.label_values.take().filter(|values| {
+            let labels = given.as_ref().map(|(targets, _)| targets.cols());
             labels.is_none_or(|labels| labels == values.len()) && check_label_values(values).is_ok()
         });
-        let mut notices = Vec::new();
-        let (targets, label_values, label_names) = match (self.targets, &singles, &options.spread) {
+        let (file, singles) = (&self.file, &self.singles);
+        match (given, singles, &options.spread) {
             (_, Some(singles), Some(spread)) => {
-                let given = options.label_values.clone();
-                let values = match given.or(from_file) {
+                let values = match options.label_values.clone().or(from_file) {
                     Some(values) => values,
                     None => implied_label_values(singles).map_err(|e| Error::data(format!("{file}: {e}")))?,
                 };
-                if let [only] = values[..] {
-                    return Err(Error::usage(format!(
-                        "{file}: {only} is the only label, which is no distribution; give all labels with --label-values"
-                    )));
-                }
-                let mut data = Vec::new();
-                for (row, &single) in singles.iter().enumerate() {
-                    let target = from_single_label(single, &values, spread).map_err(|e| match e {
-                        // What is wrong with the spread is wrong for every row.
-                        Error::Usage(text) => {
-                            Error::usage(format!("{file}: {text} (the labels are {})", named(&values)))
-                        }
-                        other => Error::data(format!("{file} row {}: {other}", row + 1)),
-                    })?;
-                    data.extend_from_slice(&target);
-                }
-                (Matrix::new(rows, values.len(), data)?, Some(values), None)
+                let targets = spread_over(file, singles, &values, spread)?;
+                Ok(Labels { targets, values: Some(values), names: None })
             }
             (Some((targets, notice)), _, _) => {
-                fits("rows of labels", targets.rows())?;
+                self.fits("rows of labels", targets.rows())?;
                 if targets.cols() == 1 {
-                    return Err(one_label(&file, "labels"));
+                    return Err(one_label(file, "labels"));
                 }
                 let labels = options.votes.as_ref().map_or(file.clone(), |votes| votes.display().to_string());
                 notices.extend(notice.map(|notice| format!("{labels}: {notice}")));
@@ -131,18 +123,32 @@ impl Parts {
                     )));
                 }
                 let values = options.label_values.clone().or(from_file);
-                if let (Some(_), None, Some(column)) = (&singles, &values, &options.label_column) {
+                if let (Some(_), None, Some(column)) = (singles, &values, &options.label_column) {
                     notices.push(format!(
                         "{file}: {column} stands beside distributions whose labels have no numbers; with --label-values the errors \
                          in its units are measured too"
                     ));
                 }
-                (targets, values, self.label_names)
+                Ok(Labels { targets, values, names: self.label_names.take() })
             }
-            (None, Some(_), None) => return Err(needs_spread(&file)),
-            (None, None, _) => return Err(Error::data(format!("{file}: there are no labels"))),
-        };
+            (None, Some(_), None) => Err(needs_spread(file)),
+            (None, None, _) => Err(Error::data(format!("{file}: there are no labels"))),
+        }
+    }
 
+    /// Joins features and labels, and gives the rows their parts, groups and weights.
+    fn dataset(mut self, labels: Labels, options: &ReadOptions) -> Result<Dataset> {
+        let (split, groups, weights) = (self.split.take(), self.groups.take(), self.weights.take());
+        let counts = [
+            ("values of the split", split.as_ref().map(Vec::len)),
+            ("groups", groups.as_ref().map(Vec::len)),
+            ("sample weights", weights.as_ref().map(Vec::len)),
+        ];
+        for (what, count) in counts {
+            count.map_or(Ok(()), |count| self.fits(what, count))?;
+        }
+        let Parts { file, stem, features, singles, .. } = self;
+        let Labels { targets, values: label_values, names: label_names } = labels;
         let mut dataset = Dataset::new(stem, features, targets)?;
         dataset.schema.feature_names = self.feature_names.filter(|_| options.image_column.is_none());
         dataset.schema.image_column = options.image_column.clone();
@@ -156,19 +162,14 @@ impl Parts {
             .as_ref()
             .map(|_| SingleLabel { column: options.label_column.clone(), spread: options.spread.clone() });
         dataset.truth = singles;
-        if let Some(split) = self.split {
-            fits("values of the split", split.len())?;
+        if let Some(split) = split {
             for (row, part) in split.iter().enumerate() {
                 check_part(part).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
             }
             dataset.split = Some(split);
         }
-        if let Some(groups) = self.groups {
-            fits("groups", groups.len())?;
-            dataset.groups = Some(groups);
-        }
-        if let Some(weights) = self.weights {
-            fits("sample weights", weights.len())?;
+        dataset.groups = groups;
+        if let Some(weights) = weights {
             for (row, &weight) in weights.iter().enumerate() {
                 check_weight(weight).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
             }
@@ -177,8 +178,34 @@ impl Parts {
             }
             dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
         }
-        Ok(Loaded { dataset, notices, image_names: self.image_names })
+        Ok(dataset)
     }
+}
+
+/// Targets with what their labels are.
+struct Labels {
+    targets: Matrix<f32>,
+    values: Option<Vec<f64>>,
+    names: Option<Vec<String>>,
+}
+
+/// One distribution per single label.
+fn spread_over(file: &str, singles: &[f64], values: &[f64], spread: &Spread) -> Result<Matrix<f32>> {
+    if let [only] = values[..] {
+        return Err(Error::usage(format!(
+            "{file}: {only} is the only label, which is no distribution; give all labels with --label-values"
+        )));
+    }
+    let mut data = Vec::new();
+    for (row, &single) in singles.iter().enumerate() {
+        let target = from_single_label(single, values, spread).map_err(|e| match e {
+            // What is wrong with the spread is wrong for every row.
+            Error::Usage(text) => Error::usage(format!("{file}: {text} (the labels are {})", named(values))),
+            other => Error::data(format!("{file} row {}: {other}", row + 1)),
+        })?;
+        data.extend_from_slice(&target);
+    }
+    Ok(Matrix::new(singles.len(), values.len(), data)?)
 }
 
 /// A weight that can be used, or the reason why not.
@@ -206,7 +233,7 @@ pub(super) fn one_label(file: &str, name: &str) -> Error {
     ))
 }
 
-/// One ordered label a row says nothing about its neighbours; the user must.
+/// One ordered label per row says nothing about its neighbours; the user must.
 pub(super) fn needs_spread(file: &str) -> Error {
     Error::usage(format!(
         "{file}: one label a row needs --sigma, the spread of the distribution around it \

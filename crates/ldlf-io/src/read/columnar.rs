@@ -13,12 +13,12 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 
-use super::assemble::{Groups, Parts, check_part, check_weight};
-use super::derived::{Derived, Origin, fill_gaps, is_gap};
+use super::assemble::{check_part, check_weight};
+use super::derived::{Origin, fill_missing, is_missing};
 use super::gather::{RowGatherer, single_precision};
 use super::roles::{Roles, features_of_model, find};
+use super::table_rows::TableRows;
 use super::{Loaded, Purpose, ReadOptions, RowStream};
-use ldlf_core::targets::TargetRows;
 use ldlf_core::{Error, Features, Result, Schema};
 
 /// A file of batches whose columns are known and have not been chosen yet.
@@ -95,7 +95,7 @@ impl Batches {
     }
 
     /// Which rows of a column have no value.
-    fn gaps(&self, batch: &RecordBatch, column: usize) -> Result<Vec<bool>> {
+    fn missing(&self, batch: &RecordBatch, column: usize) -> Result<Vec<bool>> {
         let array = self.array(batch, column);
         let texts = texts_of(array);
         let numbers = match &texts {
@@ -103,7 +103,7 @@ impl Batches {
             None => self.numbers_or_nothing(batch, column)?,
         };
         let empty = |row: usize| match &texts {
-            Some(texts) => is_gap(&texts[row]),
+            Some(texts) => is_missing(&texts[row]),
             None => numbers[row].is_nan(),
         };
         Ok((0..array.len()).map(|row| array.is_null(row) || empty(row)).collect())
@@ -184,17 +184,19 @@ impl Batches {
         Ok(texts)
     }
 
-    /// The features of a batch, row by row; a gap that is allowed is NaN.
+    /// The features of a batch, row by row; a missing value that is allowed is NaN.
     fn features(&self, batch: &RecordBatch, origins: &[Origin]) -> Result<Vec<f32>> {
         let mut rows = vec![0f32; batch.num_rows() * origins.len()];
         for (place, origin) in origins.iter().enumerate() {
             let values: Vec<f32> = match origin {
-                Origin::Number { column, gaps } => self.feature(batch, *column, *gaps)?,
+                Origin::Number { column, missing } => self.feature(batch, *column, *missing)?,
                 Origin::Category { column, category } => {
                     let texts = self.texts_or_nothing(batch, *column)?;
                     texts.iter().map(|text| f32::from(text == category)).collect()
                 }
-                Origin::Gap { column } => self.gaps(batch, *column)?.into_iter().map(f32::from).collect(),
+                Origin::Missing { column } => {
+                    self.missing(batch, *column)?.into_iter().map(f32::from).collect()
+                }
             };
             for (row, value) in values.into_iter().enumerate() {
                 rows[row * origins.len() + place] = value;
@@ -203,16 +205,72 @@ impl Batches {
         Ok(rows)
     }
 
-    fn feature(&self, batch: &RecordBatch, column: usize, gaps: bool) -> Result<Vec<f32>> {
+    fn feature(&self, batch: &RecordBatch, column: usize, missing: bool) -> Result<Vec<f32>> {
         let read = |(row, value): (usize, f64)| {
             single_precision(value).map_err(|reason| self.fault(row, column, &reason))
         };
-        if !gaps {
+        if !missing {
             return self.numbers(batch, column)?.into_iter().enumerate().map(read).collect();
         }
         let numbers = self.numbers_or_nothing(batch, column)?.into_iter().enumerate();
-        let gaps = self.gaps(batch, column)?;
-        numbers.map(|(row, value)| if gaps[row] { Ok(f32::NAN) } else { read((row, value)) }).collect()
+        let missing = self.missing(batch, column)?;
+        numbers.map(|(row, value)| if missing[row] { Ok(f32::NAN) } else { read((row, value)) }).collect()
+    }
+
+    fn gather_features(&self, batch: &RecordBatch, roles: &Roles, rows: &mut TableRows) -> Result<()> {
+        let categories: Vec<Vec<String>> = roles
+            .categories
+            .iter()
+            .map(|&column| self.texts_or_nothing(batch, column))
+            .collect::<Result<_>>()?;
+        let mut read = self.features(batch, &roles.features)?;
+        let width = roles.features.len();
+        for row in 0..batch.num_rows() {
+            let numbers = &mut read[row * width..(row + 1) * width];
+            rows.push_features(&self.file, numbers, categories.iter().map(|texts| texts[row].as_str()))?;
+        }
+        Ok(())
+    }
+
+    fn gather_labels(&self, batch: &RecordBatch, roles: &Roles, rows: &mut TableRows) -> Result<()> {
+        if roles.labels.is_empty() {
+            return Ok(());
+        }
+        let labels: Vec<Vec<f64>> =
+            roles.labels.iter().map(|&column| self.numbers(batch, column)).collect::<Result<_>>()?;
+        for row in 0..batch.num_rows() {
+            let values: Vec<f64> = labels.iter().map(|column| column[row]).collect();
+            rows.targets.push(&values, &|label| match label {
+                Some(label) => self.place(row, roles.labels[label]),
+                None => format!("{} row {}", self.file, self.rows + row + 1),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Single labels, weights, parts of a split, groups and names of images.
+    fn gather_others(&self, batch: &RecordBatch, roles: &Roles, rows: &mut TableRows) -> Result<()> {
+        if let Some(column) = roles.single {
+            rows.singles.extend(self.finite(batch, column)?);
+        }
+        if let Some(column) = roles.weights {
+            for (row, weight) in self.finite(batch, column)?.into_iter().enumerate() {
+                rows.weights.push(check_weight(weight).map_err(|reason| self.fault(row, column, &reason))?);
+            }
+        }
+        if let Some(column) = roles.split {
+            for (row, part) in self.texts(batch, column)?.into_iter().enumerate() {
+                check_part(&part).map_err(|reason| self.fault(row, column, &reason))?;
+                rows.split.push(part);
+            }
+        }
+        if let Some(column) = roles.group {
+            self.texts(batch, column)?.iter().for_each(|text| rows.groups.push(text));
+        }
+        if let Some(column) = roles.image {
+            rows.images.extend(self.texts(batch, column)?);
+        }
+        Ok(())
     }
 }
 
@@ -225,80 +283,17 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
         features.chain(roles.categories.iter().chain(&roles.labels).copied()).chain(others).collect();
     let mut batches = table.batches(&columns, Purpose::Learning)?;
 
-    let mut features = RowGatherer::new(roles.features.len());
-    let mut targets = TargetRows::new(roles.labels.len(), options.strict);
-    let (mut singles, mut weights, mut split, mut images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut groups = Groups::default();
-    let header = batches.header.clone();
-    let names = |columns: &[usize]| columns.iter().map(|&column| header[column].clone()).collect();
-    let mut derived = Derived::new(&roles.features, names(&roles.categories));
+    let mut rows = TableRows::new(&batches.header, &roles, options);
     while let Some(batch) = batches.next()? {
-        let categories: Vec<Vec<String>> = roles
-            .categories
-            .iter()
-            .map(|&column| batches.texts_or_nothing(&batch, column))
-            .collect::<Result<_>>()?;
-        let mut read = batches.features(&batch, &roles.features)?;
-        let width = roles.features.len();
-        for row in 0..batch.num_rows() {
-            let numbers = &mut read[row * width..(row + 1) * width];
-            derived
-                .note(numbers, categories.iter().map(|texts| texts[row].as_str()))
-                .map_err(|reason| Error::data(format!("{} {reason}", batches.file)))?;
-            features.push(numbers).map_err(|reason| Error::data(format!("{}: {reason}", batches.file)))?;
-        }
-        let labels: Vec<Vec<f64>> =
-            roles.labels.iter().map(|&column| batches.numbers(&batch, column)).collect::<Result<_>>()?;
-        if !labels.is_empty() {
-            for row in 0..batch.num_rows() {
-                let values: Vec<f64> = labels.iter().map(|column| column[row]).collect();
-                targets.push(&values, &|label| match label {
-                    Some(label) => batches.place(row, roles.labels[label]),
-                    None => format!("{} row {}", batches.file, batches.rows + row + 1),
-                })?;
-            }
-        }
-        if let Some(column) = roles.single {
-            singles.extend(batches.finite(&batch, column)?);
-        }
-        if let Some(column) = roles.weights {
-            for (row, weight) in batches.finite(&batch, column)?.into_iter().enumerate() {
-                weights.push(check_weight(weight).map_err(|reason| batches.fault(row, column, &reason))?);
-            }
-        }
-        if let Some(column) = roles.split {
-            for (row, part) in batches.texts(&batch, column)?.into_iter().enumerate() {
-                check_part(&part).map_err(|reason| batches.fault(row, column, &reason))?;
-                split.push(part);
-            }
-        }
-        if let Some(column) = roles.group {
-            batches.texts(&batch, column)?.iter().for_each(|text| groups.push(text));
-        }
-        if let Some(column) = roles.image {
-            images.extend(batches.texts(&batch, column)?);
-        }
+        batches.gather_features(&batch, &roles, &mut rows)?;
+        batches.gather_labels(&batch, &roles, &mut rows)?;
+        batches.gather_others(&batch, &roles, &mut rows)?;
         batches.rows += batch.num_rows();
     }
-
     if batches.rows == 0 {
         return Err(Error::data(format!("{}: columns but no rows", batches.file)));
     }
-    let (features, feature_names) = derived
-        .finish(features.finish(), roles.feature_names)
-        .map_err(|error| Error::data(format!("{}: {error}", batches.file)))?;
-    let mut parts = Parts::new(batches.file.clone(), stem, features);
-    parts.feature_names = Some(feature_names);
-    if !roles.labels.is_empty() {
-        parts.targets = Some(targets.finish()?);
-        parts.label_names = Some(names(&roles.labels));
-    }
-    parts.singles = roles.single.map(|_| singles);
-    parts.weights = roles.weights.map(|_| weights);
-    parts.split = roles.split.map(|_| split);
-    parts.groups = roles.group.map(|_| groups.numbers);
-    parts.image_names = roles.image.map(|_| images);
-    parts.assemble(options)
+    rows.finish(&batches.file, stem, &batches.header, roles, options)
 }
 
 /// Reads one column as text.
@@ -342,7 +337,7 @@ impl RowStream for ColumnStream {
             if self.next == self.read.len() {
                 let Some(batch) = self.batches.next()? else { break };
                 self.read = self.batches.features(&batch, &self.origins)?;
-                fill_gaps(&mut self.read);
+                fill_missing(&mut self.read);
                 self.batches.rows += batch.num_rows();
                 self.next = 0;
                 continue;

@@ -7,14 +7,34 @@ use std::io::Read;
 
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 
-use super::assemble::{Groups, Parts, check_part, check_weight};
-use super::derived::{Derived, Origin, fill_gaps, is_gap};
+use super::assemble::{check_part, check_weight};
+use super::derived::{Origin, fill_missing, is_missing};
 use super::gather::{RowGatherer, single_precision};
 use super::lines::LineStarts;
 use super::roles::{Roles, features_of_model, find};
+use super::table_rows::TableRows;
 use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, read_error};
-use ldlf_core::targets::TargetRows;
+use crate::format::FileFormat;
+use crate::write;
 use ldlf_core::{Error, Features, Result, Schema};
+
+/// Comma-separated values.
+pub(crate) const CSV: FileFormat = FileFormat {
+    read,
+    stream,
+    text_column: Some(text_column),
+    seeks: false,
+    open_ended: false,
+    tables: &[write::csv::COMMAS],
+    dataset: Some(|data, votes, out| write::csv::dataset(data, votes, b',', out)),
+};
+
+/// Tab-separated values.
+pub(crate) const TSV: FileFormat = FileFormat {
+    tables: &[write::csv::TABS],
+    dataset: Some(|data, votes, out| write::csv::dataset(data, votes, b'\t', out)),
+    ..CSV
+};
 
 /// A table of text, open at its first row.
 struct TextTable {
@@ -129,16 +149,16 @@ impl TextTable {
         Err(self.fault(column, &format!("{:?} is not a finite number", self.text(column))))
     }
 
-    /// The features of the current row; a gap that is allowed is NaN.
+    /// The features of the current row; a missing value that is allowed is NaN.
     fn features_into(&self, origins: &[Origin], out: &mut Vec<f32>) -> Result<()> {
         out.clear();
         for origin in origins {
             let text = self.text(origin.column());
             out.push(match origin {
-                Origin::Number { gaps: true, .. } if is_gap(text) => f32::NAN,
+                Origin::Number { missing: true, .. } if is_missing(text) => f32::NAN,
                 Origin::Number { column, .. } => self.feature(*column)?,
                 Origin::Category { category, .. } => f32::from(text == category),
-                Origin::Gap { .. } => f32::from(is_gap(text)),
+                Origin::Missing { .. } => f32::from(is_missing(text)),
             });
         }
         Ok(())
@@ -148,9 +168,11 @@ impl TextTable {
         let text = self.text(column);
         let value = match (text.parse::<f64>(), self.purpose) {
             (Ok(value), _) => value,
-            (Err(_), Purpose::Learning) if is_gap(text) => {
-                return Err(self
-                    .fault(column, "the value is missing; fill it in, or let gaps be features with --gaps"));
+            (Err(_), Purpose::Learning) if is_missing(text) => {
+                return Err(self.fault(
+                    column,
+                    "the value is missing; fill it in, or let missing values be features with --gaps",
+                ));
             }
             (Err(_), Purpose::Learning) => {
                 let name = &self.header[column];
@@ -178,68 +200,44 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let stem = source.stem.clone();
     let mut table = TextTable::open(source, Purpose::Learning)?;
     let roles = Roles::resolve(&table.file, &table.header, options)?;
-    let mut features = RowGatherer::new(roles.features.len());
-    let mut targets = TargetRows::new(roles.labels.len(), options.strict);
-    let (mut singles, mut weights, mut split, mut images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut groups = Groups::default();
+    let mut rows = TableRows::new(&table.header, &roles, options);
     let (mut row, mut label_row) = (Vec::new(), Vec::new());
-    let header = table.header.clone();
-    let names = |columns: &[usize]| columns.iter().map(|&column| header[column].clone()).collect();
-    let mut derived = Derived::new(&roles.features, names(&roles.categories));
-
     while table.next_row()? {
         table.features_into(&roles.features, &mut row)?;
-        derived
-            .note(&mut row, roles.categories.iter().map(|&column| table.text(column)))
-            .map_err(|reason| Error::data(format!("{} {reason}", table.file)))?;
-        features.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", table.file)))?;
+        let categories = roles.categories.iter().map(|&column| table.text(column));
+        rows.push_features(&table.file, &mut row, categories)?;
         if !roles.labels.is_empty() {
             label_row.clear();
             for &column in &roles.labels {
                 label_row.push(table.number(column, "")?);
             }
-            targets.push(&label_row, &|label| match label {
+            rows.targets.push(&label_row, &|label| match label {
                 Some(label) => table.place(roles.labels[label]),
                 None => format!("{} line {}", table.file, table.line),
             })?;
         }
         if let Some(column) = roles.single {
-            singles.push(table.finite(column)?);
+            rows.singles.push(table.finite(column)?);
         }
         if let Some(column) = roles.weights {
             let weight = table.finite(column)?;
-            weights.push(check_weight(weight).map_err(|reason| table.fault(column, &reason))?);
+            rows.weights.push(check_weight(weight).map_err(|reason| table.fault(column, &reason))?);
         }
         if let Some(column) = roles.split {
             let part = table.present(column)?;
-            split.push(check_part(part).map_err(|reason| table.fault(column, &reason))?.to_string());
+            rows.split.push(check_part(part).map_err(|reason| table.fault(column, &reason))?.to_string());
         }
         if let Some(column) = roles.group {
-            groups.push(table.present(column)?);
+            rows.groups.push(table.present(column)?);
         }
         if let Some(column) = roles.image {
-            images.push(table.present(column)?.to_string());
+            rows.images.push(table.present(column)?.to_string());
         }
     }
-    if features.rows() == 0 {
+    if rows.features.rows() == 0 {
         return Err(Error::data(format!("{}: a header but no rows", table.file)));
     }
-
-    let (features, feature_names) = derived
-        .finish(features.finish(), roles.feature_names)
-        .map_err(|error| Error::data(format!("{}: {error}", table.file)))?;
-    let mut parts = Parts::new(table.file.clone(), stem, features);
-    parts.feature_names = Some(feature_names);
-    if !roles.labels.is_empty() {
-        parts.targets = Some(targets.finish()?);
-        parts.label_names = Some(names(&roles.labels));
-    }
-    parts.singles = roles.single.map(|_| singles);
-    parts.weights = roles.weights.map(|_| weights);
-    parts.split = roles.split.map(|_| split);
-    parts.groups = roles.group.map(|_| groups.numbers);
-    parts.image_names = roles.image.map(|_| images);
-    parts.assemble(options)
+    rows.finish(&table.file, stem, &table.header, roles, options)
 }
 
 /// Reads one column as text.
@@ -280,7 +278,7 @@ impl RowStream for TextStream {
         let mut row = Vec::new();
         while self.waiting && block.rows() < rows.max(1) {
             self.table.features_into(&self.origins, &mut row)?;
-            fill_gaps(&mut row);
+            fill_missing(&mut row);
             block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.table.file)))?;
             self.waiting = self.table.next_row()?;
         }

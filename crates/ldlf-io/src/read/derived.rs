@@ -1,7 +1,7 @@
 //! Features that are not the numbers of a column: whether a column holds a category, and whether it holds nothing.
 //!
 //! Their names say where they come from (`colour=red`, `size is missing`), so that a model reads further tables by its names alone.
-//! A gap counts as 0 in its column; the feature beside it lets a model tell that 0 from others. Categories that a model has
+//! A missing value counts as 0 in its column; the feature beside it lets a model tell that 0 from others. Categories that a model has
 //! not met are none of its categories.
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,18 +17,18 @@ const MOST_CATEGORIES: usize = 1000;
 /// Where a feature comes from; columns are positions in the header.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Origin {
-    /// The numbers of a column; where gaps are allowed they read as NaN, which [`Derived`] or [`fill_gaps`] replaces.
-    Number { column: usize, gaps: bool },
+    /// The numbers of a column; where missing values are allowed they read as NaN, which [`Derived`] or [`fill_missing`] replaces.
+    Number { column: usize, missing: bool },
     /// 1 where a column holds this category.
     Category { column: usize, category: String },
     /// 1 where a column has no value.
-    Gap { column: usize },
+    Missing { column: usize },
 }
 
 impl Origin {
     pub fn column(&self) -> usize {
         match *self {
-            Origin::Number { column, .. } | Origin::Category { column, .. } | Origin::Gap { column } => {
+            Origin::Number { column, .. } | Origin::Category { column, .. } | Origin::Missing { column } => {
                 column
             }
         }
@@ -38,7 +38,7 @@ impl Origin {
 /// The origin of a feature that no column is called after, if its name tells one.
 pub(super) fn origin_of(name: &str, places: &HashMap<&str, usize>) -> Option<Origin> {
     if let Some(&column) = name.strip_suffix(MISSING).and_then(|name| places.get(name)) {
-        return Some(Origin::Gap { column });
+        return Some(Origin::Missing { column });
     }
     name.match_indices('=').find_map(|(at, _)| {
         let column = *places.get(&name[..at])?;
@@ -46,44 +46,44 @@ pub(super) fn origin_of(name: &str, places: &HashMap<&str, usize>) -> Option<Ori
     })
 }
 
-/// Allows gaps in the columns that have a feature for them.
-pub(super) fn allow_gaps(origins: &mut [Origin]) {
+/// Allows missing values in the columns that have a feature for them.
+pub(super) fn allow_missing(origins: &mut [Origin]) {
     let told: Vec<usize> = origins
         .iter()
-        .filter_map(|origin| if let Origin::Gap { column } = origin { Some(*column) } else { None })
+        .filter_map(|origin| if let Origin::Missing { column } = origin { Some(*column) } else { None })
         .collect();
     for origin in origins {
-        if let Origin::Number { column, gaps } = origin {
-            *gaps |= told.contains(column);
+        if let Origin::Number { column, missing } = origin {
+            *missing |= told.contains(column);
         }
     }
 }
 
-/// What marks a gap becomes 0.
-pub(super) fn fill_gaps(row: &mut [f32]) {
+/// What marks a missing value becomes 0.
+pub(super) fn fill_missing(row: &mut [f32]) {
     row.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = 0.0);
 }
 
 /// Whether a text stands for no value.
-pub(super) fn is_gap(text: &str) -> bool {
+pub(super) fn is_missing(text: &str) -> bool {
     matches!(text, "" | "NA" | "NaN" | "nan" | "null" | "NULL")
 }
 
-/// The categories and gaps of rows as they are read, from which features are made at the end.
+/// The categories and missing values of rows as they are read, from which features are made at the end.
 pub(super) struct Derived {
     /// The names of the columns of categories, each with the number of every text and the texts of the rows.
     categories: Vec<Categories>,
-    /// The features whose gaps another feature tells already.
+    /// The features whose missing values another feature tells already.
     told: Vec<bool>,
-    /// For every other feature with gaps the rows that have one.
-    gaps: BTreeMap<usize, Vec<u32>>,
+    /// For every other feature with missing values the rows that have one.
+    missing: BTreeMap<usize, Vec<u32>>,
     rows: u32,
 }
 
 struct Categories {
     column: String,
     known: HashMap<String, u32>,
-    /// The number of each row's category, none for a gap.
+    /// The number of each row's category, none for a missing value.
     rows: Vec<Option<u32>>,
 }
 
@@ -94,30 +94,32 @@ impl Derived {
             .into_iter()
             .map(|column| Categories { column, known: HashMap::new(), rows: Vec::new() })
             .collect();
-        let told =
-            origins.iter().map(|origin| origins.contains(&Origin::Gap { column: origin.column() })).collect();
-        Derived { categories, told, gaps: BTreeMap::new(), rows: 0 }
+        let told = origins
+            .iter()
+            .map(|origin| origins.contains(&Origin::Missing { column: origin.column() }))
+            .collect();
+        Derived { categories, told, missing: BTreeMap::new(), rows: 0 }
     }
 
-    /// Notes a row: the gaps among its numbers, which become 0, and its categories, in the order of the columns.
+    /// Notes a row: the missing values among its numbers, which become 0, and its categories, in the order of the columns.
     pub fn note<'a>(
         &mut self,
         row: &mut [f32],
         categories: impl Iterator<Item = &'a str>,
     ) -> std::result::Result<(), String> {
         for place in (0..row.len()).filter(|&place| row[place].is_nan() && !self.told[place]) {
-            self.gaps.entry(place).or_default().push(self.rows);
+            self.missing.entry(place).or_default().push(self.rows);
         }
-        fill_gaps(row);
+        fill_missing(row);
         for (column, text) in self.categories.iter_mut().zip(categories) {
-            let number = if is_gap(text) { None } else { Some(column.number_of(text)?) };
+            let number = if is_missing(text) { None } else { Some(column.number_of(text)?) };
             column.rows.push(number);
         }
         self.rows += 1;
         Ok(())
     }
 
-    /// The features with those of categories and gaps after them, and the names of all.
+    /// The features with those of categories and missing values after them, and the names of all.
     pub fn finish(self, features: Features, mut names: Vec<String>) -> Result<(Features, Vec<String>)> {
         let mut added: Vec<Vec<u32>> = Vec::new();
         for column in self.categories {
@@ -134,7 +136,7 @@ impl Derived {
                 added.push(std::mem::take(&mut rows_of[number as usize]));
             }
         }
-        for (place, rows) in self.gaps {
+        for (place, rows) in self.missing {
             names.push(format!("{}{MISSING}", names[place]));
             added.push(rows);
         }
@@ -205,13 +207,13 @@ mod tests {
         assert_eq!(origin_of("colour=red", &places), category(0, "red"));
         assert_eq!(origin_of("colour=x=y", &places), category(0, "x=y"));
         assert_eq!(origin_of("a=b=c", &places), category(1, "c"));
-        assert_eq!(origin_of("size is missing", &places), Some(Origin::Gap { column: 2 }));
+        assert_eq!(origin_of("size is missing", &places), Some(Origin::Missing { column: 2 }));
         assert_eq!(origin_of("weight", &places), None);
     }
 
     #[test]
-    fn categories_follow_the_numbers_by_their_texts_and_gaps_come_last() {
-        let mut derived = Derived::new(&[Origin::Number { column: 0, gaps: true }], vec!["colour".into()]);
+    fn categories_follow_the_numbers_by_their_texts_and_missing_values_come_last() {
+        let mut derived = Derived::new(&[Origin::Number { column: 0, missing: true }], vec!["colour".into()]);
         for (size, colour) in [(1.0, "red"), (f32::NAN, "blue"), (3.0, "")] {
             derived.note(&mut [size], [colour].into_iter()).unwrap();
         }

@@ -16,9 +16,21 @@ use super::gather::{ColumnGatherer, CompressedColumns, check_columns, single_pre
 use super::numbers::{Numbers, Storage, drain};
 use super::roles::{listed, shown};
 use super::{InMemory, Loaded, ReadOptions, RowStream, Source, missing_name, read_error, refuse_ignore};
+use crate::format::FileFormat;
 use ldlf_core::targets::TargetRows;
 use ldlf_core::{Error, Features, Matrix, Result};
 use ldlf_math::memory::Growth;
+
+/// MATLAB files: read whole, not written.
+pub(crate) const FORMAT: FileFormat = FileFormat {
+    read,
+    stream: |source, _, features| stream(source, features),
+    text_column: None,
+    seeks: false,
+    open_ended: false,
+    tables: &[],
+    dataset: None,
+};
 
 /// The vector that gives the labels' values.
 const LABEL_VALUES: &str = "x";

@@ -1,4 +1,4 @@
-//! From a file to a [`Dataset`], one module a format; and features alone, block by block, for predictions.
+//! From a file to a [`Dataset`], one module per format; and features alone, block by block, for predictions.
 //!
 //! | format | labels | features |
 //! |---|---|---|
@@ -11,24 +11,23 @@
 //! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label a
 //! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`].
 //!
-//! Text in a feature column is read as categories where [`ReadOptions::categories`] says so, and gaps where
-//! [`ReadOptions::gaps`] allows them; both become features of their own, whose names tell them to later tables.
+//! Text in a feature column is read as categories where [`ReadOptions::categories`] says so, and missing values where
+//! [`ReadOptions::missing_values`] allows them; both become features of their own, whose names tell them to later tables.
 //!
 //! **Density.** A matrix that a file stores dense is kept sparse while fewer than one in four of its entries differ from
 //! zero, and dense `f32` from there on. What a file stores sparse stays sparse.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
+use crate::format::{FORMATS, FileFormat};
 use crate::input;
 use ldlf_core::targets::Spread;
 use ldlf_core::{Dataset, Error, Features, Result, Schema};
 
 #[cfg(feature = "parquet")]
-mod arrow;
+pub(crate) mod arrow;
 mod assemble;
 #[cfg(feature = "parquet")]
 mod columnar;
@@ -41,80 +40,13 @@ mod npy;
 pub mod npz;
 mod numbers;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub(crate) mod parquet;
 mod roles;
 pub mod svm;
+mod table_rows;
 mod votes;
 
-/// A file format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// MATLAB v5 or v7.
-    Mat,
-    /// Comma-separated values with a header.
-    Csv,
-    /// Tab-separated values with a header.
-    Tsv,
-    /// Apache Parquet.
-    Parquet,
-    /// Apache Arrow IPC: a file, Feather version 2 included, or a stream.
-    Arrow,
-    /// A zip archive of NumPy arrays.
-    Npz,
-    /// svmlight lines with label distributions.
-    Svm,
-}
-
-const FORMATS: &str = "mat, csv, tsv, parquet, arrow, npz, svm";
-
-impl Format {
-    /// The format that a path's extension tells, if it does.
-    ///
-    /// ```
-    /// use ldlf_io::read::Format;
-    /// assert_eq!(Format::from_path("votes.TSV".as_ref()), Some(Format::Tsv));
-    /// assert_eq!(Format::from_path("votes".as_ref()), None);
-    /// ```
-    pub fn from_path(path: &Path) -> Option<Self> {
-        path.extension()?.to_str()?.parse().ok()
-    }
-
-    /// Whether the table of contents stands at the end, so that a pipe will not do.
-    fn is_read_from_its_end(self) -> bool {
-        matches!(self, Format::Npz | Format::Parquet)
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Mat => "mat",
-            Format::Csv => "csv",
-            Format::Tsv => "tsv",
-            Format::Parquet => "parquet",
-            Format::Arrow => "arrow",
-            Format::Npz => "npz",
-            Format::Svm => "svm",
-        })
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text.to_ascii_lowercase().as_str() {
-            "mat" => Ok(Format::Mat),
-            "csv" => Ok(Format::Csv),
-            "tsv" => Ok(Format::Tsv),
-            "parquet" => Ok(Format::Parquet),
-            "arrow" | "feather" | "arrows" | "ipc" => Ok(Format::Arrow),
-            "npz" => Ok(Format::Npz),
-            "svm" | "svmlight" | "libsvm" => Ok(Format::Svm),
-            _ => Err(Error::usage(format!("format must be one of {FORMATS}, got {text:?}"))),
-        }
-    }
-}
+pub use crate::format::Format;
 
 /// What the columns of a file are for.
 ///
@@ -126,7 +58,7 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Names of label columns, or patterns with `*`.
     pub labels: Vec<String>,
-    /// A column, or a `.mat` or `.npz` vector, with one ordered label a row. With a [`spread`](Self::spread) the targets
+    /// A column, or a `.mat` or `.npz` vector, with one ordered label per row. With a [`spread`](Self::spread) the targets
     /// are made from it; without one, the labels of the file are the targets and this is the truth beside them.
     pub label_column: Option<String>,
     /// How a single label spreads over its neighbours; a sigma of 0 chooses one-hot targets.
@@ -138,8 +70,8 @@ pub struct ReadOptions {
     pub features: Vec<String>,
     /// Names of feature columns that hold categories, or patterns with `*`: each category becomes a feature of its own.
     pub categories: Vec<String>,
-    /// Whether features may have gaps: a gap counts as 0, and a feature beside the column tells where the gaps are.
-    pub gaps: bool,
+    /// Whether features may have missing values: each counts as 0, and a feature beside the column says where they are.
+    pub missing_values: bool,
     /// Names of columns to leave out, or patterns with `*`.
     pub ignore: Vec<String>,
     /// A column or vector with the weight of each row.
@@ -148,7 +80,7 @@ pub struct ReadOptions {
     pub split_column: Option<String>,
     /// A column or vector of which equal values belong together (one person).
     pub group: Option<String>,
-    /// A column that names the picture of each row: the rows then have no features, and columns without a role are left out.
+    /// A column that names the image of each row: the rows then have no features, and columns without a role are left out.
     /// Needs a table with named columns.
     pub image_column: Option<String>,
     /// A `.npy` array of vote counts or shares, `[rows, labels]`, beside a table with named columns: the labels of its rows.
@@ -164,7 +96,7 @@ pub struct Loaded {
     pub dataset: Dataset,
     /// One sentence each, for standard error.
     pub notices: Vec<String>,
-    /// What [`ReadOptions::image_column`] says, for every row; nothing is known yet about the pictures themselves.
+    /// What [`ReadOptions::image_column`] says, for every row; nothing is known yet about the images themselves.
     pub image_names: Option<Vec<String>>,
 }
 
@@ -173,31 +105,15 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     options.spread.as_ref().map_or(Ok(()), Spread::check)?;
     let source = Source::open(path, options.format)?;
     refuse_beside_unnamed(&source, options)?;
-    match source.format {
-        Format::Mat => mat::read(source, options),
-        Format::Csv | Format::Tsv => csv::read(source, options),
-        Format::Npz => npz::read(source, options),
-        Format::Svm => svm::read(source, options),
-        #[cfg(feature = "parquet")]
-        Format::Parquet | Format::Arrow => {
-            let stem = source.stem.clone();
-            columnar::read(column_table(source)?, stem, options)
-        }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => Err(without_columns(&source)),
-    }
+    (source.format()?.read)(source, options)
 }
 
 /// Reads one column of text of a table, whatever else stands in it; `role` is the option that named it.
 pub fn text_column(path: &Path, format: Option<Format>, column: &str, role: &str) -> Result<Vec<String>> {
     let source = Source::open(path, format)?;
-    match source.format {
-        Format::Csv | Format::Tsv => csv::text_column(source, column, role),
-        #[cfg(feature = "parquet")]
-        Format::Parquet | Format::Arrow => columnar::text_column(column_table(source)?, column, role),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => Err(without_columns(&source)),
-        Format::Mat | Format::Npz | Format::Svm => Err(needs_names(&source, role)),
+    match source.format()?.text_column {
+        Some(text_column) => text_column(source, column, role),
+        None => Err(needs_names(&source, role)),
     }
 }
 
@@ -234,26 +150,7 @@ pub fn stream(
     features: usize,
 ) -> Result<Box<dyn RowStream>> {
     let source = Source::open(path, format)?;
-    match source.format {
-        Format::Mat => mat::stream(source, features),
-        Format::Csv | Format::Tsv => csv::stream(source, schema, features),
-        Format::Npz => npz::stream(source, features),
-        Format::Svm => svm::stream(source, features),
-        #[cfg(feature = "parquet")]
-        Format::Parquet | Format::Arrow => columnar::stream(column_table(source)?, schema, features),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => Err(without_columns(&source)),
-    }
-}
-
-#[cfg(feature = "parquet")]
-fn column_table(source: Source) -> Result<columnar::ColumnTable> {
-    if source.format == Format::Arrow { arrow::open(source) } else { parquet::open(source) }
-}
-
-#[cfg(not(feature = "parquet"))]
-fn without_columns(source: &Source) -> Error {
-    Error::usage(format!("{}: this build reads no {} (feature `parquet`)", source.file, source.format))
+    (source.format()?.stream)(source, schema, features)
 }
 
 /// What the columns are read for: decides which remedy a message may offer.
@@ -264,7 +161,7 @@ enum Purpose {
 }
 
 /// An input that is open, with what messages call it.
-struct Source {
+pub(crate) struct Source {
     /// What messages call it: the path as given.
     file: String,
     /// The file's stem, the name of the dataset.
@@ -284,7 +181,7 @@ impl Source {
         let file = roles::shown(&path.display().to_string());
         let format = format.or_else(|| Format::from_path(path));
         // A pipe that will not do is not waited for.
-        if let Some(format) = format.filter(|format| format.is_read_from_its_end())
+        if let Some(format) = format.filter(|format| format.seeks())
             && path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
         {
             return Err(no_pipe(&file, format));
@@ -293,6 +190,13 @@ impl Source {
         let format = format.ok_or_else(|| Error::usage(format!("{file}: {}", unknown_extension(path))))?;
         let stem = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
         Ok(Source { file, stem, format, handle: Some(handle) })
+    }
+
+    /// What its format can do, in a build that reads it.
+    fn format(&self) -> Result<&'static FileFormat> {
+        self.format.statement().map_err(|feature| {
+            Error::usage(format!("{}: this build reads no {} (feature `{feature}`)", self.file, self.format))
+        })
     }
 
     /// The bytes in order.
@@ -356,7 +260,7 @@ fn read_error(file: &str, error: std::io::Error) -> Error {
 
 /// Refuses what stands beside the rows of a table in formats that bring their labels themselves.
 fn refuse_beside_unnamed(source: &Source, options: &ReadOptions) -> Result<()> {
-    let named = matches!(source.format, Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow);
+    let named = source.format()?.text_column.is_some();
     match (&options.image_column, &options.votes) {
         (Some(_), _) if !named => Err(needs_names(source, "--image-column")),
         (_, Some(_)) if !named => Err(needs_names(source, "--votes")),
@@ -366,8 +270,10 @@ fn refuse_beside_unnamed(source: &Source, options: &ReadOptions) -> Result<()> {
 
 fn needs_names(source: &Source, role: &str) -> Error {
     Error::usage(format!(
-        "{}: {role} needs a table with named columns (csv, tsv, parquet, arrow), not {}",
-        source.file, source.format
+        "{}: {role} needs a table with named columns ({}), not {}",
+        source.file,
+        Format::with_names(),
+        source.format
     ))
 }
 

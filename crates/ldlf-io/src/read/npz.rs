@@ -21,9 +21,22 @@ use super::{
     InMemory, Loaded, ReadOptions, RowStream, Source, check_feature_count, missing_name, read_error,
     refuse_ignore,
 };
+use crate::format::FileFormat;
+use crate::write;
 use ldlf_core::targets::normalise_rows;
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
 use ldlf_math::memory::Growth;
+
+/// NumPy archives.
+pub(crate) const FORMAT: FileFormat = FileFormat {
+    read,
+    stream: |source, _, features| stream(source, features),
+    text_column: None,
+    seeks: true,
+    open_ended: false,
+    tables: &[write::npz::FORM],
+    dataset: None,
+};
 
 /// Reads `features`, `labels` and the vectors that the options name.
 pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {

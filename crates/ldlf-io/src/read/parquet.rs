@@ -13,8 +13,24 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
 use super::Source;
-use super::columnar::{BatchSource, Choose, ColumnTable, guarded};
+use super::columnar::{self, BatchSource, Choose, ColumnTable, guarded};
+use crate::format::FileFormat;
+use crate::write;
 use ldlf_core::{Error, Result};
+
+/// Parquet files.
+pub(crate) const FORMAT: FileFormat = FileFormat {
+    read: |source, options| {
+        let stem = source.stem.clone();
+        columnar::read(open(source)?, stem, options)
+    },
+    stream: |source, schema, features| columnar::stream(open(source)?, schema, features),
+    text_column: Some(|source, column, role| columnar::text_column(open(source)?, column, role)),
+    seeks: true,
+    open_ended: false,
+    tables: &[write::parquet::FORM],
+    dataset: None,
+};
 
 /// Rows read at once.
 const BATCH: usize = 1024;

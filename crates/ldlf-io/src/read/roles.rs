@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::ReadOptions;
 use super::assemble::one_label;
-use super::derived::{Origin, allow_gaps, origin_of};
+use super::derived::{Origin, allow_missing, origin_of};
 use ldlf_core::{Error, Result, Schema};
 
 /// The columns by what they are for, as positions in the header.
@@ -74,7 +74,7 @@ impl Roles {
             )));
         }
         let categories = table.choose(&options.categories, "--categories", &mut taken)?;
-        let number = |column| Origin::Number { column, gaps: options.gaps };
+        let number = |column| Origin::Number { column, missing: options.missing_values };
         let named = |column: usize| (number(column), header[column].clone());
         let mut chosen: Vec<(Origin, String)> = Vec::new();
         if options.features.is_empty() && image.is_none() {
@@ -90,7 +90,7 @@ impl Roles {
             }
         }
         let (mut features, feature_names): (Vec<Origin>, Vec<String>) = chosen.into_iter().unzip();
-        allow_gaps(&mut features);
+        allow_missing(&mut features);
         if features.is_empty() && categories.is_empty() && image.is_none() {
             return Err(Error::data(format!("{file}: no column is left for the features")));
         }
@@ -108,7 +108,7 @@ pub(super) fn features_of_model(
 ) -> Result<Vec<Origin>> {
     check_header(file, header)?;
     let places = places(header);
-    let number = |column| Origin::Number { column, gaps: false };
+    let number = |column| Origin::Number { column, missing: false };
     if let Some(names) = &schema.feature_names {
         let mut origins = Vec::with_capacity(names.len());
         for name in names {
@@ -120,7 +120,7 @@ pub(super) fn features_of_model(
                 ))
             })?);
         }
-        allow_gaps(&mut origins);
+        allow_missing(&mut origins);
         return Ok(origins);
     }
     let origins: Vec<Origin> = (0..header.len())

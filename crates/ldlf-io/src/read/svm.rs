@@ -16,8 +16,21 @@ use super::assemble::{Parts, needs_spread};
 use super::gather::single_precision;
 use super::lines::read_line;
 use super::{Loaded, ReadOptions, RowStream, Source, read_error, refuse_ignore};
+use crate::format::FileFormat;
+use crate::write;
 use ldlf_core::targets::TargetRows;
 use ldlf_core::{Csr, Error, Features, Result};
+
+/// svmlight lines.
+pub(crate) const FORMAT: FileFormat = FileFormat {
+    read,
+    stream: |source, _, features| stream(source, features),
+    text_column: None,
+    seeks: false,
+    open_ended: true,
+    tables: &[],
+    dataset: Some(write::svm::dataset),
+};
 
 /// The largest index. The number of features is the largest that a file names, and a learner keeps some numbers for
 /// each: a slip of the pen must not ask for all memory.

@@ -1,4 +1,4 @@
-//! Votes in a NumPy array beside a table: one line a row, one number a label.
+//! Votes in a NumPy array beside a table: one line per row, one number per label.
 
 use std::io::{BufReader, Read};
 use std::path::Path;

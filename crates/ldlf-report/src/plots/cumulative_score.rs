@@ -1,6 +1,6 @@
 //! The curve of the age literature: which share of the rows is at most so far off.
 
-use ldlf_core::answers::cumulative_score_curve;
+use ldlf_core::estimates::cumulative_score_curve;
 
 use super::axes::{Frame, Scale};
 use super::{legend, spoken};

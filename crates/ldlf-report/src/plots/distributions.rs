@@ -18,7 +18,7 @@ pub fn distributions(learner: &str, dataset: &str, rows: &[TellingRow], labels: 
     let said: Vec<String> = rows
         .iter()
         .map(|shown| {
-            let mode = |d: &[f32]| labels.get(ldlf_core::answers::mode(d)).cloned().unwrap_or_default();
+            let mode = |d: &[f32]| labels.get(ldlf_core::estimates::mode(d)).cloned().unwrap_or_default();
             format!(
                 "{} row {}: K-L {}, mostly {} in truth and {} as predicted.",
                 capitalised(shown.why),

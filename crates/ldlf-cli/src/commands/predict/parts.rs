@@ -3,12 +3,11 @@
 //! A hidden file beside the folder says what the run was; `--resume` compares it, so that no part of another run is taken for its
 //! own. It is not in the folder because some readers of such folders take every file in them for a part.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ldlf::output::{Overwrite, write_atomically};
-use ldlf::{Error, Result};
+use ldlf::{Error, Result, fingerprint};
 use serde::{Deserialize, Serialize};
 
 use crate::args::Predict;
@@ -19,9 +18,6 @@ fn record_of(folder: &Path) -> PathBuf {
     let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     folder.with_file_name(format!(".{name}.ldlf-run.json"))
 }
-
-/// Bytes at the front and at the end of the data that tell it from other data.
-const LOOKED_AT: u64 = 1 << 16;
 
 /// What a run is, for telling it from others.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -148,10 +144,10 @@ impl Run {
         let data = match pictures {
             Some(names) => Some(names),
             None if is_standard(&args.data) => None,
-            None => Some(fingerprint(&args.data)?),
+            None => Some(fingerprint::of_file(&args.data)?),
         };
         Ok(Run {
-            model: fingerprint(&args.model)?,
+            model: fingerprint::of_file(&args.model)?,
             data,
             write: args.write.iter().map(|answer| format!("{answer:?}")).collect(),
             features: args.features.clone(),
@@ -200,25 +196,4 @@ fn read_record(folder: &Path) -> Result<Option<Run>> {
         Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Err(Error::io(&path, e)),
         Err(_) => Ok(None),
     }
-}
-
-/// The length of a file and a checksum of its front and its end.
-fn fingerprint(path: &Path) -> Result<(u64, u32)> {
-    let read = || -> std::io::Result<(u64, u32)> {
-        let mut file = File::open(path)?;
-        let found = file.metadata()?;
-        let mut sum = flate2::Crc::new();
-        // A pipe cannot be looked at without taking from it.
-        if !found.is_file() {
-            return Ok((0, 0));
-        }
-        for start in [0, found.len().saturating_sub(LOOKED_AT)] {
-            let mut bytes = Vec::new();
-            file.seek(SeekFrom::Start(start))?;
-            (&mut file).take(LOOKED_AT).read_to_end(&mut bytes)?;
-            sum.update(&bytes);
-        }
-        Ok((found.len(), sum.sum()))
-    };
-    read().map_err(|e| Error::io(path, e))
 }

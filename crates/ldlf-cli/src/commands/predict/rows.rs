@@ -1,7 +1,7 @@
 //! What is predicted, block by block: the rows of a table, or pictures.
 
 use ldlf::read::RowStream;
-use ldlf::{Features, Images, Result};
+use ldlf::{Features, Images, Result, fingerprint};
 
 /// Pictures of a block: enough for all cores, and few enough to show that something moves.
 const PICTURES: usize = 128;
@@ -74,12 +74,7 @@ impl Rows {
     /// The number of the pictures and a checksum of their names, which tell them from others; none for a table.
     pub fn fingerprint(&self) -> Option<(u64, u32)> {
         let Rows::Pictures { images, .. } = self else { return None };
-        let mut sum = flate2::Crc::new();
-        for row in 0..images.rows() {
-            sum.update(images.name(row).as_bytes());
-            sum.update(&[0]);
-        }
-        Some((images.rows() as u64, sum.sum()))
+        Some(fingerprint::of_names((0..images.rows()).map(|row| images.name(row))))
     }
 }
 

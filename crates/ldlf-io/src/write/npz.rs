@@ -1,4 +1,4 @@
-//! NumPy archives: an array a column, distributions and features as one matrix.
+//! NumPy archives: an array per column, distributions and features as one matrix.
 //!
 //! An array's shape stands before its numbers, and the number of rows is known only at the end: numbers wait in a
 //! temporary file, not in memory.
@@ -8,10 +8,13 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
 use zip::write::SimpleFileOptions;
 
-use super::{BoxedWriter, Column, TableWriter};
+use super::{BoxedWriter, Column, TableForm, TableWriter};
+
+/// NumPy archives.
+pub(crate) const FORM: TableForm = TableForm { extension: "npz", is_text: false, open: |out, _| table(out) };
 
 /// A writer of NumPy archives.
-pub fn npz<'w>(out: impl Write + Seek + Send + 'w) -> BoxedWriter<'w> {
+fn table<'w>(out: impl Write + Seek + Send + 'w) -> BoxedWriter<'w> {
     Box::new(Npz { out, arrays: Vec::new(), rows: 0 })
 }
 
@@ -25,7 +28,7 @@ struct Npz<W: Write + Seek> {
 struct Spool {
     name: String,
     kind: Items,
-    /// Numbers a row, for a matrix.
+    /// Numbers per row, for a matrix.
     width: Option<usize>,
     numbers: BufWriter<File>,
 }

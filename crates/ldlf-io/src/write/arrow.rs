@@ -1,4 +1,4 @@
-//! Apache Arrow tables (IPC), a batch a block: with a table of contents at their end as files, without one as streams.
+//! Apache Arrow tables (IPC), a batch per block: with a table of contents at their end as files, without one as streams.
 
 use std::io::Write;
 
@@ -8,20 +8,32 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::ArrowError;
 
 use super::record_batch::record_batch;
-use super::{BoxedWriter, Column, TableWriter};
+use super::{BoxedWriter, Column, TableForm, TableWriter};
+
+/// Files under two names, and streams.
+pub(crate) const FORMS: [TableForm; 3] = [
+    TableForm { extension: "arrow", is_text: false, open: |out, _| file(out) },
+    TableForm { extension: "feather", is_text: false, open: |out, _| file(out) },
+    TableForm { extension: "arrows", is_text: false, open: |out, _| stream(out) },
+];
 
 /// Which of the two forms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+#[derive(Clone, Copy)]
+enum Form {
     /// With a table of contents: `.arrow`, `.feather`.
     File,
     /// Without one, for pipes: `.arrows`.
     Stream,
 }
 
-/// A writer of Arrow tables.
-pub fn arrow<'w>(out: impl Write + Send + 'w, form: Form) -> BoxedWriter<'w> {
-    Box::new(ArrowTable { form, state: State::Waiting(out) })
+/// A writer of files.
+fn file<'w>(out: impl Write + Send + 'w) -> BoxedWriter<'w> {
+    Box::new(ArrowTable { form: Form::File, state: State::Waiting(out) })
+}
+
+/// A writer of streams.
+fn stream<'w>(out: impl Write + Send + 'w) -> BoxedWriter<'w> {
+    Box::new(ArrowTable { form: Form::Stream, state: State::Waiting(out) })
 }
 
 struct ArrowTable<W: Write> {

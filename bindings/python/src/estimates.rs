@@ -1,15 +1,15 @@
-//! Answers read off distributions of ordered labels.
+//! Point estimates and intervals of distributions of ordered labels.
 
-use ldlf::answers;
+use ldlf::estimates;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Calls `answer` for every row; the rows must have as many labels as there are values.
+/// Calls `estimate` for every row; the rows must have as many labels as there are values.
 fn of_rows<R>(
     distributions: &PyReadonlyArray2<'_, f32>,
     values: &[f64],
-    answer: impl Fn(&[f32], &[f64]) -> R,
+    estimate: impl Fn(&[f32], &[f64]) -> R,
 ) -> PyResult<Vec<R>> {
     let view = distributions.as_array();
     if view.ncols() != values.len() {
@@ -19,7 +19,7 @@ fn of_rows<R>(
             view.ncols()
         )));
     }
-    Ok(view.outer_iter().map(|row| answer(&row.to_vec(), values)).collect())
+    Ok(view.outer_iter().map(|row| estimate(&row.to_vec(), values)).collect())
 }
 
 fn check_level(name: &str, level: f64) -> PyResult<()> {
@@ -36,7 +36,7 @@ pub fn means<'py>(
     distributions: PyReadonlyArray2<'py, f32>,
     values: Vec<f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    Ok(PyArray1::from_vec(py, of_rows(&distributions, &values, answers::mean)?))
+    Ok(PyArray1::from_vec(py, of_rows(&distributions, &values, estimates::mean)?))
 }
 
 /// The smallest value of every row at which the cumulative probability reaches `level`.
@@ -48,7 +48,7 @@ pub fn quantiles<'py>(
     level: f64,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     check_level("q", level)?;
-    let found = of_rows(&distributions, &values, |p, values| answers::quantile(p, values, level))?;
+    let found = of_rows(&distributions, &values, |p, values| estimates::quantile(p, values, level))?;
     Ok(PyArray1::from_vec(py, found))
 }
 
@@ -61,7 +61,7 @@ pub fn intervals<'py>(
     level: f64,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     check_level("level", level)?;
-    let found = of_rows(&distributions, &values, |p, values| answers::interval(p, values, level))?;
+    let found = of_rows(&distributions, &values, |p, values| estimates::interval(p, values, level))?;
     let flat: Vec<f64> = found.iter().flat_map(|&(low, high)| [low, high]).collect();
     PyArray1::from_vec(py, flat).reshape([found.len(), 2])
 }
@@ -73,5 +73,5 @@ pub fn entropies<'py>(
     distributions: PyReadonlyArray2<'py, f32>,
 ) -> Bound<'py, PyArray1<f64>> {
     let view = distributions.as_array();
-    PyArray1::from_vec(py, view.outer_iter().map(|row| answers::entropy(&row.to_vec())).collect())
+    PyArray1::from_vec(py, view.outer_iter().map(|row| estimates::entropy(&row.to_vec())).collect())
 }

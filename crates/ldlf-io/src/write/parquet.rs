@@ -2,18 +2,22 @@
 
 use std::io::Write;
 
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::basic::{Compression, ZstdLevel};
+use ::parquet::file::properties::WriterProperties;
 
 use super::record_batch::record_batch;
-use super::{BoxedWriter, Column, TableWriter};
+use super::{BoxedWriter, Column, TableForm, TableWriter};
+
+/// Parquet files.
+pub(crate) const FORM: TableForm =
+    TableForm { extension: "parquet", is_text: false, open: |out, _| table(out) };
 
 /// How many bytes may wait in memory before they are written as a group of rows.
 const GROUP_BYTES: usize = 32 << 20;
 
 /// A writer of Parquet files.
-pub fn parquet<'w>(out: impl Write + Send + 'w) -> BoxedWriter<'w> {
+fn table<'w>(out: impl Write + Send + 'w) -> BoxedWriter<'w> {
     Box::new(ParquetTable { state: State::Waiting(out) })
 }
 

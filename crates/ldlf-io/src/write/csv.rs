@@ -3,28 +3,28 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::{BoxedWriter, Column, TableWriter};
+use super::{BoxedWriter, Column, Formulas, TableForm, TableWriter, label};
+use ldlf_core::Dataset;
+
+/// Comma-separated values.
+pub const COMMAS: TableForm =
+    TableForm { extension: "csv", is_text: true, open: |out, formulas| table(out, b',', formulas) };
+
+/// Tab-separated values.
+pub const TABS: TableForm =
+    TableForm { extension: "tsv", is_text: true, open: |out, formulas| table(out, b'\t', formulas) };
 
 /// What the system said, out of what the csv writer made of it: a full disk and a closed pipe must be told apart.
-pub fn as_io(error: csv::Error) -> std::io::Error {
+fn as_io(error: ::csv::Error) -> std::io::Error {
     match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
+        ::csv::ErrorKind::Io(error) => error,
         other => std::io::Error::other(format!("{other:?}")),
     }
 }
 
-/// What becomes of text that a spreadsheet would take for a formula.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Formulas {
-    /// It stays as it is: the table reads back to the same names.
-    Kept,
-    /// It gets an apostrophe before it, which makes it text (`--safe-csv`).
-    Disarmed,
-}
-
 /// A writer of values separated by `delimiter`.
-pub fn delimited<'w>(out: impl Write + Send + 'w, delimiter: u8, formulas: Formulas) -> BoxedWriter<'w> {
-    let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+pub fn table<'w>(out: impl Write + Send + 'w, delimiter: u8, formulas: Formulas) -> BoxedWriter<'w> {
+    let writer = ::csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     Box::new(Delimited { writer, formulas, has_heads: false, cell: String::new() })
 }
 
@@ -35,7 +35,7 @@ fn is_formula(text: &str) -> bool {
 }
 
 struct Delimited<W: Write> {
-    writer: csv::Writer<W>,
+    writer: ::csv::Writer<W>,
     formulas: Formulas,
     has_heads: bool,
     /// Reused from cell to cell.
@@ -44,7 +44,7 @@ struct Delimited<W: Write> {
 
 impl<W: Write> Delimited<W> {
     /// Writes a number with as many digits as it takes to read the same number back.
-    fn number(&mut self, number: impl std::fmt::Debug) -> csv::Result<()> {
+    fn number(&mut self, number: impl std::fmt::Debug) -> ::csv::Result<()> {
         self.cell.clear();
         write!(self.cell, "{number:?}").expect("a string takes everything");
         let whole = self.cell.strip_suffix(".0").unwrap_or(&self.cell);
@@ -52,14 +52,14 @@ impl<W: Write> Delimited<W> {
     }
 
     /// Writes a name.
-    fn text(&mut self, text: &str) -> csv::Result<()> {
+    fn text(&mut self, text: &str) -> ::csv::Result<()> {
         if self.formulas == Formulas::Disarmed && is_formula(text) {
             return self.writer.write_field(format!("'{text}"));
         }
         self.writer.write_field(text)
     }
 
-    fn heads(&mut self, columns: &[Column<'_>]) -> csv::Result<()> {
+    fn heads(&mut self, columns: &[Column<'_>]) -> ::csv::Result<()> {
         for column in columns {
             match column {
                 Column::Matrix(_, names, _) => {
@@ -73,7 +73,7 @@ impl<W: Write> Delimited<W> {
         self.writer.write_record(None::<&[u8]>)
     }
 
-    fn rows(&mut self, columns: &[Column<'_>]) -> csv::Result<()> {
+    fn rows(&mut self, columns: &[Column<'_>]) -> ::csv::Result<()> {
         if !self.has_heads {
             self.heads(columns)?;
             self.has_heads = true;
@@ -94,18 +94,6 @@ impl<W: Write> Delimited<W> {
     }
 }
 
-impl Column<'_> {
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        match self {
-            Column::Matrix(_, _, rows) => rows.rows(),
-            Column::Numbers(_, numbers) => numbers.len(),
-            Column::Names(_, names) => names.len(),
-            Column::Labels(_, _, labels) => labels.len(),
-        }
-    }
-}
-
 impl<W: Write + Send> TableWriter for Delimited<W> {
     fn block(&mut self, columns: &[Column<'_>]) -> std::io::Result<()> {
         self.rows(columns).map_err(as_io)
@@ -114,4 +102,33 @@ impl<W: Write + Send> TableWriter for Delimited<W> {
     fn finish(mut self: Box<Self>) -> std::io::Result<()> {
         self.writer.flush()
     }
+}
+
+/// Writes features and labels; with `votes`, counts in place of shares.
+pub(crate) fn dataset(
+    data: &Dataset,
+    votes: Option<usize>,
+    delimiter: u8,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let mut writer = ::csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    let kind = if votes.is_some() { "votes" } else { "label" };
+    let features = (1..=data.features.cols()).map(|column| format!("x_{column}"));
+    writer
+        .write_record(features.chain((1..=data.labels()).map(|label| format!("{kind}_{label}"))))
+        .map_err(as_io)?;
+    let mut row_values = vec![0.0f32; data.features.cols()];
+    for row in 0..data.rows() {
+        data.features.copy_row_into(row, &mut row_values);
+        let labels = data.targets.row(row).iter().map(|&share| label(share, votes));
+        writer.write_record(row_values.iter().map(f32::to_string).chain(labels)).map_err(as_io)?;
+    }
+    writer.flush()
+}
+
+/// Writes lines of comma-separated texts, the first of which are the heads.
+pub fn lines(out: impl Write, lines: impl IntoIterator<Item = Vec<String>>) -> std::io::Result<()> {
+    let mut writer = ::csv::Writer::from_writer(out);
+    lines.into_iter().try_for_each(|line| writer.write_record(line)).map_err(as_io)?;
+    writer.flush()
 }

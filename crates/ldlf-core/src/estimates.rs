@@ -1,7 +1,7 @@
-//! Reading one answer off a distribution: its mode, mean, quantiles, an interval; and how far answers are from the truth.
+//! Point estimates and intervals from a distribution: its mode, mean, quantiles; and how far estimates are from the truth.
 //!
-//! `values` are the numbers that the labels stand for (an age, a rating), rising, one a label. They need not start at 0
-//! or follow each other without gaps.
+//! `values` are the numbers that the labels stand for (an age, a rating), rising, one per label. They need not start at 0
+//! or be consecutive.
 
 use ldlf_math::numeric::xlogy;
 
@@ -9,7 +9,7 @@ use ldlf_math::numeric::xlogy;
 /// probabilities do not sum exactly.
 const ROUNDING: f64 = 1e-6;
 
-/// Which answer is read off a distribution.
+/// Which point estimate a distribution is summarised by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The value of the most probable label: the paper's rule.
@@ -21,8 +21,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The answer of this rule.
-    pub fn answer(self, distribution: &[f32], values: &[f64]) -> f64 {
+    /// The estimate of this rule.
+    pub fn estimate(self, distribution: &[f32], values: &[f64]) -> f64 {
         match self {
             Rule::Mode => values[mode(distribution)],
             Rule::Mean => mean(distribution, values),
@@ -34,7 +34,7 @@ impl Rule {
 /// The number of the most probable label; of equal ones the first.
 ///
 /// ```
-/// assert_eq!(ldlf_core::answers::mode(&[0.2, 0.4, 0.4]), 1);
+/// assert_eq!(ldlf_core::estimates::mode(&[0.2, 0.4, 0.4]), 1);
 /// ```
 pub fn mode(distribution: &[f32]) -> usize {
     let mut best = 0;
@@ -49,7 +49,7 @@ pub fn mode(distribution: &[f32]) -> usize {
 /// The expected value `sum_c p_c v_c / sum_c p_c`.
 ///
 /// ```
-/// assert_eq!(ldlf_core::answers::mean(&[0.5, 0.25, 0.25], &[10.0, 20.0, 40.0]), 20.0);
+/// assert_eq!(ldlf_core::estimates::mean(&[0.5, 0.25, 0.25], &[10.0, 20.0, 40.0]), 20.0);
 /// ```
 pub fn mean(distribution: &[f32], values: &[f64]) -> f64 {
     let sum: f64 = distribution.iter().zip(values).map(|(&p, v)| f64::from(p) * v).sum();
@@ -59,25 +59,25 @@ pub fn mean(distribution: &[f32], values: &[f64]) -> f64 {
 /// The smallest value at which the cumulative probability reaches `level`, from 0 to 1.
 ///
 /// ```
-/// use ldlf_core::answers::quantile;
+/// use ldlf_core::estimates::quantile;
 /// assert_eq!(quantile(&[0.1, 0.4, 0.5], &[1.0, 2.0, 3.0], 0.5), 2.0);
 /// assert_eq!(quantile(&[0.1, 0.4, 0.5], &[1.0, 2.0, 3.0], 0.51), 3.0);
 /// ```
 pub fn quantile(distribution: &[f32], values: &[f64], level: f64) -> f64 {
     let wanted = level * total(distribution) - ROUNDING;
     let mut reached = 0.0;
-    let mut answer = None;
+    let mut estimate = None;
     for (&p, &value) in distribution.iter().zip(values) {
-        // A label without probability is no answer, even for the level 0 or 1.
+        // A label without probability is no estimate, even for the level 0 or 1.
         if p > 0.0 {
             reached += f64::from(p);
-            answer = Some(value);
+            estimate = Some(value);
             if reached >= wanted {
                 break;
             }
         }
     }
-    answer.unwrap_or(f64::NAN)
+    estimate.unwrap_or(f64::NAN)
 }
 
 /// The value at which half of the probability is reached.
@@ -88,7 +88,7 @@ pub fn median(distribution: &[f32], values: &[f64]) -> f64 {
 /// The central interval that holds at least the share `level`: as much is cut off below as above.
 ///
 /// ```
-/// use ldlf_core::answers::interval;
+/// use ldlf_core::estimates::interval;
 /// assert_eq!(interval(&[0.05, 0.45, 0.45, 0.05], &[1.0, 2.0, 3.0, 4.0], 0.8), (2.0, 3.0));
 /// ```
 pub fn interval(distribution: &[f32], values: &[f64], level: f64) -> (f64, f64) {
@@ -108,7 +108,7 @@ pub fn entropy(distribution: &[f32]) -> f64 {
 /// The cumulative score: the share, from 0 to 1, of absolute errors that are at most `k`. Papers print it in percent.
 ///
 /// ```
-/// assert_eq!(ldlf_core::answers::cumulative_score(&[0.0, 5.0, 5.5, 9.0], 5.0), 0.5);
+/// assert_eq!(ldlf_core::estimates::cumulative_score(&[0.0, 5.0, 5.5, 9.0], 5.0), 0.5);
 /// ```
 pub fn cumulative_score(errors: &[f64], k: f64) -> f64 {
     errors.iter().filter(|&&error| error <= k).count() as f64 / errors.len() as f64
@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn the_three_rules_differ_on_a_skewed_distribution() {
         let p = [0.375, 0.25, 0.125, 0.25];
-        assert_eq!(Rule::Mode.answer(&p, &AGES), 15.0);
-        assert_eq!(Rule::Median.answer(&p, &AGES), 16.0);
-        assert_eq!(Rule::Mean.answer(&p, &AGES), 27.125);
+        assert_eq!(Rule::Mode.estimate(&p, &AGES), 15.0);
+        assert_eq!(Rule::Median.estimate(&p, &AGES), 16.0);
+        assert_eq!(Rule::Mean.estimate(&p, &AGES), 27.125);
     }
 
     #[test]

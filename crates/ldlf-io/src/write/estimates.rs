@@ -1,0 +1,236 @@
+//! From predictions to the columns that a table of them has: shares, point estimates, quantiles, intervals.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Column;
+use ldlf_core::estimates::{entropy, interval, mean, mode, quantile};
+use ldlf_core::{Error, Matrix, Prediction, Schema};
+
+/// Something to write about a predicted distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Estimate {
+    /// The probability of every label.
+    Distribution,
+    /// The most probable label.
+    Mode,
+    /// The expected value.
+    Mean,
+    /// The value at which half of the probability is reached.
+    Median,
+    /// The value at which this share of the probability is reached.
+    Quantile(f64),
+    /// The central interval with this share of the probability.
+    Interval(f64),
+    /// The entropy in nats.
+    Entropy,
+}
+
+impl Estimate {
+    /// What it is called, without its share.
+    pub fn name(self) -> &'static str {
+        match self {
+            Estimate::Distribution => "distribution",
+            Estimate::Mode => "mode",
+            Estimate::Mean => "mean",
+            Estimate::Median => "median",
+            Estimate::Quantile(_) => "quantile",
+            Estimate::Interval(_) => "interval",
+            Estimate::Entropy => "entropy",
+        }
+    }
+
+    fn needs_label_values(self) -> bool {
+        matches!(self, Estimate::Mean | Estimate::Median | Estimate::Quantile(_) | Estimate::Interval(_))
+    }
+
+    /// The heads of its columns; a label of the same name makes them longer.
+    fn heads(self, label_names: &[String]) -> Vec<String> {
+        let heads = match self {
+            Estimate::Distribution => return label_names.to_vec(),
+            Estimate::Quantile(level) => vec![format!("quantile_{level}")],
+            Estimate::Interval(share) => {
+                vec![format!("interval_{share}_low"), format!("interval_{share}_high")]
+            }
+            Estimate::Mode | Estimate::Mean | Estimate::Median | Estimate::Entropy => {
+                vec![self.name().to_string()]
+            }
+        };
+        let apart =
+            |head: String| if label_names.contains(&head) { format!("predicted_{head}") } else { head };
+        heads.into_iter().map(apart).collect()
+    }
+}
+
+impl FromStr for Estimate {
+    type Err = String;
+
+    /// Reads a name, or a name and a share such as `quantile=0.1`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let share = |text: &str| {
+            text.parse::<f64>()
+                .ok()
+                .filter(|share| (0.0..=1.0).contains(share))
+                .ok_or_else(|| format!("{text:?} is not a share from 0 to 1"))
+        };
+        match text.split_once('=') {
+            Some(("quantile", level)) => share(level).map(Estimate::Quantile),
+            Some(("interval", level)) => share(level).map(Estimate::Interval),
+            _ => {
+                match text {
+                    "distribution" => Ok(Estimate::Distribution),
+                    "mode" => Ok(Estimate::Mode),
+                    "mean" => Ok(Estimate::Mean),
+                    "median" => Ok(Estimate::Median),
+                    "entropy" => Ok(Estimate::Entropy),
+                    _ => Err("write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy"
+                        .into()),
+                }
+            }
+        }
+    }
+}
+
+/// Why some estimates cannot be written of a model's predictions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Refusal {
+    /// This one needs labels that stand for numbers.
+    NeedsLabelValues(Estimate),
+    /// This one is named twice.
+    NamedTwice(Estimate),
+    /// This one needs distributions, and the model predicts values.
+    NeedsDistributions(Estimate),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NeedsLabelValues(estimate) => {
+                write!(
+                    f,
+                    "the {} needs labels that stand for numbers; train with label values",
+                    estimate.name()
+                )
+            }
+            Refusal::NamedTwice(estimate) => write!(f, "{} is named twice", estimate.name()),
+            Refusal::NeedsDistributions(estimate) => write!(
+                f,
+                "this model predicts values, not distributions, and a value has no {}; leave it out",
+                estimate.name()
+            ),
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Error::usage(refusal.to_string())
+    }
+}
+
+/// The estimates to write, checked against what the labels are.
+///
+/// ```
+/// use ldlf_core::{Matrix, Prediction, Schema};
+/// use ldlf_io::write::estimates::{Estimate, EstimateColumns};
+/// let schema = Schema { label_names: vec!["no".into(), "yes".into()], ..Schema::default() };
+/// let columns = EstimateColumns::new(&[Estimate::Distribution, Estimate::Mode], &schema)?;
+/// let prediction = Prediction::Distributions(Matrix::from_rows(&[[0.25, 0.75]]));
+/// assert_eq!(columns.of(&prediction)?.len(), 2);
+/// assert!(EstimateColumns::new(&[Estimate::Mean], &schema).is_err());
+/// # Ok::<(), ldlf_core::Error>(())
+/// ```
+pub struct EstimateColumns {
+    wanted: Vec<(Estimate, Vec<String>)>,
+    label_names: Vec<String>,
+    label_values: Option<Vec<f64>>,
+}
+
+impl EstimateColumns {
+    /// Refuses estimates that need labels which stand for numbers where they do not, and estimates named twice.
+    pub fn new(wanted: &[Estimate], schema: &Schema) -> Result<Self, Refusal> {
+        let mut named: Vec<(Estimate, Vec<String>)> = Vec::new();
+        for &estimate in wanted {
+            if estimate.needs_label_values() && schema.label_values.is_none() {
+                return Err(Refusal::NeedsLabelValues(estimate));
+            }
+            if named.iter().any(|(earlier, _)| *earlier == estimate) {
+                return Err(Refusal::NamedTwice(estimate));
+            }
+            named.push((estimate, estimate.heads(&schema.label_names)));
+        }
+        Ok(EstimateColumns {
+            wanted: named,
+            label_names: schema.label_names.clone(),
+            label_values: schema.label_values.clone(),
+        })
+    }
+
+    /// The columns of a block of predictions.
+    pub fn of<'a>(&'a self, prediction: &'a Prediction) -> Result<Vec<Column<'a>>, Refusal> {
+        let mut columns = Vec::new();
+        for (estimate, heads) in &self.wanted {
+            match prediction {
+                Prediction::Distributions(rows) => {
+                    columns.extend(self.of_distributions(*estimate, heads, rows))
+                }
+                Prediction::Values(values) => columns.push(of_values(*estimate, heads, values)?),
+            }
+        }
+        Ok(columns)
+    }
+
+    fn of_distributions<'a>(
+        &'a self,
+        estimate: Estimate,
+        heads: &'a [String],
+        rows: &'a Matrix<f32>,
+    ) -> Vec<Column<'a>> {
+        let values = self.label_values.as_deref().unwrap_or_default();
+        let each = |head: usize, of: &dyn Fn(&[f32]) -> f64| {
+            vec![Column::Numbers(&heads[head], rows.iter_rows().map(of).collect())]
+        };
+        match estimate {
+            Estimate::Distribution => vec![Column::Matrix("distribution", &self.label_names, rows)],
+            Estimate::Mode if self.label_values.is_some() => each(0, &|p| values[mode(p)]),
+            Estimate::Mode => {
+                vec![Column::Labels(&heads[0], &self.label_names, rows.iter_rows().map(mode).collect())]
+            }
+            Estimate::Mean => each(0, &|p| mean(p, values)),
+            Estimate::Median => each(0, &|p| quantile(p, values, 0.5)),
+            Estimate::Quantile(level) => each(0, &|p| quantile(p, values, level)),
+            Estimate::Interval(share) => {
+                let mut ends = each(0, &|p| interval(p, values, share).0);
+                ends.extend(each(1, &|p| interval(p, values, share).1));
+                ends
+            }
+            Estimate::Entropy => each(0, &entropy),
+        }
+    }
+}
+
+/// What a model that predicts values alone can say: the value.
+fn of_values<'a>(estimate: Estimate, heads: &'a [String], values: &[f64]) -> Result<Column<'a>, Refusal> {
+    match estimate {
+        Estimate::Distribution => Ok(Column::Numbers("value", values.to_vec())),
+        Estimate::Mode | Estimate::Mean | Estimate::Median => Ok(Column::Numbers(&heads[0], values.to_vec())),
+        Estimate::Quantile(_) | Estimate::Interval(_) | Estimate::Entropy => {
+            Err(Refusal::NeedsDistributions(estimate))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_take_shares_from_0_to_1() {
+        assert_eq!("quantile=0.1".parse(), Ok(Estimate::Quantile(0.1)));
+        assert!(
+            ["quantile=2", "quantile", "mode=1", "interval=x"]
+                .iter()
+                .all(|text| text.parse::<Estimate>().is_err())
+        );
+    }
+}
