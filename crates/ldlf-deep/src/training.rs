@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::checkpoint::Origin;
 use ldlf_core::early_stopping::{Patience, Verdict};
 use ldlf_core::learner::Summary;
-use ldlf_core::measures::KL;
+use ldlf_core::measures;
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Result, Seed, StopReason,
@@ -481,7 +481,7 @@ fn measured(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> (f64, Op
     for (index, &row) in rows.iter().enumerate() {
         let weight = f64::from(data.weight(row));
         let (target, predicted) = (data.targets.row(row), predicted.row(index));
-        kl += weight * (KL.of_row)(target, predicted);
+        kl += weight * measures::kl(target, predicted);
         if let Some(values) = &data.schema.label_values {
             let truth = data.truth.as_ref().map_or_else(|| mean(values, target), |truth| truth[row]);
             error += weight * (mean(values, predicted) - truth).abs();

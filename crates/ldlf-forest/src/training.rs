@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 use ldlf_core::checkpoint::Origin;
 use ldlf_core::early_stopping::{Verdict, hold_out};
 use ldlf_core::learner::Summary;
-use ldlf_core::measures::KL;
+use ldlf_core::measures::kl;
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{
     Dataset, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
@@ -249,7 +249,7 @@ impl<'a> Training<'a> {
         let (mut sum, mut weight) = (0.0, 0.0);
         for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(labels)) {
             let w = f64::from(self.data.weight(row));
-            sum += w * (KL.of_row)(self.data.targets.row(row), predicted);
+            sum += w * kl(self.data.targets.row(row), predicted);
             weight += w;
         }
         Ok(if weight > 0.0 { sum / weight } else { 0.0 })

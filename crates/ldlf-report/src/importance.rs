@@ -1,6 +1,6 @@
 //! Which features a model leans on, whatever the learner: how much worse it gets when one column is shuffled.
 
-use ldlf_core::measures::score;
+use ldlf_core::measures::{KL, MAE_MEAN, score};
 use ldlf_core::{Csr, Dataset, Error, Features, Prediction, Result, Seed, Threads, TrainedModel};
 use ldlf_math::random::permutation;
 
@@ -43,7 +43,7 @@ pub fn permutation_importance(
     rows.truncate(count);
     let data = data.select(&rows);
     let prediction = model.predict(&data.features, threads)?;
-    let measure = if matches!(prediction, Prediction::Values(_)) { "mae_mean" } else { "kl" };
+    let measure = if matches!(prediction, Prediction::Values(_)) { MAE_MEAN.name } else { KL.name };
     let measured = |prediction: &Prediction| score(prediction, &data).get(measure).unwrap_or(0.0);
     let base = measured(&prediction);
     let columns = columns(&data.features);

@@ -1,17 +1,13 @@
 //! Who comes first: ranks of learners within an evaluation and over several.
 
-use ldlf_core::measures::{direction, title};
+use ldlf_core::measures::{Direction, direction, find, title};
 
 use crate::load::Evaluation;
 use crate::statistics::{Friedman, average_ranks, friedman, holm, ranks, wilcoxon};
 
-/// The measures of the paper's tables.
-pub const IN_TABLE: [&str; 6] = ["kl", "euclidean", "sorensen", "squared_chi2", "fidelity", "intersection"];
-
 /// The measures that a table of an evaluation shows: the paper's where there are distributions, and those of ordered labels.
 pub fn shown_measures(evaluation: &Evaluation) -> Vec<String> {
-    let ordered = ldlf_core::measures::ORDERED;
-    let shown = |name: &String| IN_TABLE.contains(&name.as_str()) || ordered.contains(&name.as_str());
+    let shown = |name: &String| find(name).is_some_and(|measure| measure.in_tables);
     evaluation.measures().into_iter().filter(shown).collect()
 }
 
@@ -112,8 +108,8 @@ pub fn compare(evaluations: &[&Evaluation], measure: &str) -> Option<Comparison>
 /// A measure's title with the way it points, such as `K-L ↓`.
 pub fn head(measure: &str) -> String {
     let arrow = match direction(measure) {
-        ldlf_core::measures::Direction::LowerIsBetter => '↓',
-        ldlf_core::measures::Direction::HigherIsBetter => '↑',
+        Direction::LowerIsBetter => '↓',
+        Direction::HigherIsBetter => '↑',
     };
     format!("{} {arrow}", title(measure))
 }

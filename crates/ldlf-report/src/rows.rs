@@ -1,6 +1,6 @@
 //! What predictions say row by row and label by label.
 
-use ldlf_core::measures::KL;
+use ldlf_core::measures::kl;
 
 use crate::load::PredictedRow;
 
@@ -17,11 +17,8 @@ pub struct TellingRow {
 
 /// The best, the median and the worst row by K-L, then the chosen ones; a chosen row that was not tested is left out.
 pub fn telling(rows: &[PredictedRow], chosen: &[usize]) -> Vec<TellingRow> {
-    let mut measured: Vec<(f64, usize)> = rows
-        .iter()
-        .enumerate()
-        .map(|(place, row)| ((KL.of_row)(&row.truth, &row.predicted), place))
-        .collect();
+    let mut measured: Vec<(f64, usize)> =
+        rows.iter().enumerate().map(|(place, row)| (kl(&row.truth, &row.predicted), place)).collect();
     measured.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let Some(last) = measured.len().checked_sub(1) else { return Vec::new() };
     let mut shown: Vec<TellingRow> = [("best", 0), ("median", last / 2), ("worst", last)]

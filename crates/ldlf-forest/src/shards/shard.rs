@@ -1,6 +1,6 @@
 //! One virtual shard: some neighbouring rows, and the sums that questions ask for.
 
-use ldlf_core::measures::KL;
+use ldlf_core::measures::kl;
 use ldlf_core::{Dataset, Features, Seed, Threads};
 
 use super::order::{Batches, Order, is_held_back};
@@ -143,7 +143,7 @@ impl Shard {
         let (mut sum, mut weight) = (0.0, 0.0);
         for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(self.data.labels())) {
             let w = f64::from(self.data.weight(row));
-            sum += w * (KL.of_row)(self.data.targets.row(row), predicted);
+            sum += w * kl(self.data.targets.row(row), predicted);
             weight += w;
         }
         Sums::of_shard(self.number, vec![sum, weight], Vec::new())

@@ -1,5 +1,7 @@
 //! The section over several datasets: average ranks, the Friedman test, the critical-difference diagram, and who beats whom.
 
+use ldlf_core::measures::{KL, MAE_MODE, direction};
+
 use super::{Pictures, Section, folded};
 use crate::load::Evaluation;
 use crate::plots;
@@ -33,10 +35,10 @@ pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> 
         let (datasets, few): (Vec<&Evaluation>, Vec<&Evaluation>) =
             datasets.into_iter().partition(|evaluation| 2 * evaluation.runs.len() >= most);
         let left_out: Vec<&str> = few.iter().map(|evaluation| evaluation.dataset.as_str()).collect();
-        let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get("kl").is_some())) {
-            "kl"
+        let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get(KL.name).is_some())) {
+            KL.name
         } else {
-            "mae_mode"
+            MAE_MODE.name
         };
         compare(&datasets, measure).map(|comparison| section(number, kind, &comparison, &left_out, pictures))
     };
@@ -108,7 +110,7 @@ fn table(comparison: &Comparison) -> crate::markup::Element {
     for dataset in &comparison.datasets {
         table = table.numbers(dataset);
     }
-    let direction = ldlf_core::measures::direction(&comparison.measure);
+    let direction = direction(&comparison.measure);
     let ranks: Vec<Vec<f64>> = comparison
         .values
         .iter()

@@ -1,7 +1,7 @@
 //! The section of one evaluation: the table, the folds, rows, labels and learning curves.
 
 use ldlf_core::Result;
-use ldlf_core::measures::direction;
+use ldlf_core::measures::{MAE_MODE, direction};
 
 use super::{Pictures, Section, facts, folded};
 use crate::load::{Evaluation, Predictions};
@@ -140,7 +140,7 @@ fn predictions(
         section.heading("Labels");
         section.add(pictures.figure(&plots::label_error(&evaluation.dataset, &evaluation.labels, &errors)));
     }
-    let measured = evaluation.runs.iter().any(|run| run.mean.get("mae_mode").is_some());
+    let measured = evaluation.runs.iter().any(|run| run.mean.get(MAE_MODE.name).is_some());
     if measured && !distances.is_empty() {
         section.add(pictures.figure(&plots::cumulative_score(&evaluation.dataset, &distances)));
     }

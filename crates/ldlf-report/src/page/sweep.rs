@@ -1,5 +1,6 @@
 //! The section of a sweep: curves over the values of a parameter, and the numbers.
 
+use ldlf_core::measures::{KL, MAE_MODE, direction};
 use ldlf_core::parameters::show_value;
 
 use super::{Pictures, Section};
@@ -18,11 +19,7 @@ pub(super) fn section(number: usize, evaluation: &Evaluation, pictures: &mut Pic
         format!("{}: {part}sweep over {}", evaluation.dataset, axes.join(", ")),
     );
     let measures = shown_measures(evaluation);
-    let ordered = measures.iter().any(|name| name == "mae_mode");
-    for measure in ["kl", "mae_mode"]
-        .iter()
-        .filter(|name| measures.iter().any(|m| m == *name) && (ordered || **name == "kl"))
-    {
+    for measure in [KL.name, MAE_MODE.name].into_iter().filter(|name| measures.iter().any(|m| m == name)) {
         if let Some(sweep) = plots::Sweep::of(evaluation, measure) {
             section.add(pictures.figure(&plots::sweep(&sweep, &[])));
         }
@@ -43,7 +40,7 @@ pub(super) fn section(number: usize, evaluation: &Evaluation, pictures: &mut Pic
         .iter()
         .map(|name| {
             let means: Vec<Option<f64>> = evaluation.runs.iter().map(|run| run.mean.get(name)).collect();
-            ranks(&means, ldlf_core::measures::direction(name))
+            ranks(&means, direction(name))
         })
         .collect();
     for (place, run) in evaluation.runs.iter().enumerate() {
