@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ldlf_core::measures::all;
-use ldlf_report::load::{Evaluation, Run, read};
+use ldlf_report::load::{Evaluation, LearnerRun, read};
 use serde_json::Value;
 
 fn repository() -> PathBuf {
@@ -21,7 +21,7 @@ fn numbers(name: &str) -> Evaluation {
 }
 
 /// `0.0903 ± 0.0036`, as pages write a measure.
-fn written(run: &Run, measure: &str) -> String {
+fn written(run: &LearnerRun, measure: &str) -> String {
     let (mean, std) = (run.mean.get(measure), run.std.get(measure));
     format!("{:.4} ± {:.4}", mean.expect("a mean"), std.expect("a deviation"))
 }
@@ -263,7 +263,7 @@ fn the_page_of_accuracy_shows_the_committed_numbers() {
     let table = page.split("\n## K-L").nth(1).and_then(|part| part.split("\n## ").next()).expect("a table");
     let mut lines = table.lines().filter(|line| line.starts_with('|'));
     let sets = cells(lines.next().expect("a head"))[1..].to_vec();
-    let runs: Vec<Vec<Run>> = sets
+    let runs: Vec<Vec<LearnerRun>> = sets
         .iter()
         .map(|set| {
             // FG-Net is not among the sets of the baselines.

@@ -5,7 +5,7 @@ use std::path::Path;
 use ldlf::measures::{KL, MAE_MEAN, MAE_MODE};
 use ldlf::output::Overwrite;
 use ldlf::{Result, Settings, registry};
-use ldlf_report::plots::{self, PublishedPoint, Series, Sweep};
+use ldlf_report::plots::{self, PublishedPoint, Series, SweepCurves};
 
 use super::super::plot::{Format, write};
 use super::Section;
@@ -87,7 +87,7 @@ pub fn draw(sections: &[Section<'_>], folder: &Path) -> Result<()> {
 }
 
 /// The curves of a section over one parameter, and the paper's points.
-fn curves(section: &Section<'_>, axis: &str) -> Option<(Sweep, Vec<PublishedPoint>)> {
+fn curves(section: &Section<'_>, axis: &str) -> Option<(SweepCurves, Vec<PublishedPoint>)> {
     let evaluation = section.evaluation.as_ref()?;
     let ages = evaluation.results.iter().any(|result| result.mean.get(MAE_MODE.name).is_some());
     let measure = if ages { MAE_MODE.name } else { KL.name };
@@ -106,6 +106,7 @@ fn curves(section: &Section<'_>, axis: &str) -> Option<(Sweep, Vec<PublishedPoin
     }
     let published = IN_THE_TEXT.iter().filter(|(_, of, ..)| *of == axis && section.set == "Movie");
     let published = published.map(|&(_, _, at, value)| PublishedPoint { at: at as f64, value }).collect();
-    let sweep = Sweep { dataset: section.set.clone(), axis: axis.into(), measure: measure.into(), series };
+    let sweep =
+        SweepCurves { dataset: section.set.clone(), axis: axis.into(), measure: measure.into(), series };
     Some((sweep, published))
 }
