@@ -10,7 +10,7 @@ use ldlf_math::simd::{Simd, WithSimd, dispatch};
 use ldlf_math::vectorise;
 
 pub use crate::block::{Block, Examples};
-use crate::kernel::{Lane, Number, ROWS};
+use crate::kernel::{Lane, ROWS, SimdFloat};
 use crate::leaves::{LeafPrior, add_statistics, apply};
 use crate::loss::{LossForm, divide, mix, pull};
 use crate::routing::{backward, route};
@@ -61,7 +61,7 @@ pub struct LeafUpdate {
     pub prior: LeafPrior,
 }
 
-impl<T: Number> Head<T> {
+impl<T: SimdFloat> Head<T> {
     /// A head with random unit maps and uniform leaves.
     pub fn new(shape: ForestShape, seed: Seed) -> Result<Self> {
         shape.check()?;
@@ -427,7 +427,7 @@ struct Predict<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Number> WithSimd for Predict<'_, T> {
+impl<T: SimdFloat> WithSimd for Predict<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -458,7 +458,7 @@ struct Learn<'a, T> {
     scale: f64,
 }
 
-impl<T: Number> WithSimd for Learn<'_, T> {
+impl<T: SimdFloat> WithSimd for Learn<'_, T> {
     type Output = f64;
 
     #[inline(always)]
@@ -482,7 +482,7 @@ struct LearnForest<'a, T> {
     scale: f64,
 }
 
-impl<T: Number> WithSimd for LearnForest<'_, T> {
+impl<T: SimdFloat> WithSimd for LearnForest<'_, T> {
     type Output = f64;
 
     #[inline(always)]
@@ -509,7 +509,7 @@ struct PullBack<'a, T> {
     block: &'a mut Block<T>,
 }
 
-impl<T: Number> WithSimd for PullBack<'_, T> {
+impl<T: SimdFloat> WithSimd for PullBack<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -545,7 +545,7 @@ struct Statistics<'a, T> {
     statistics: &'a mut [T],
 }
 
-impl<T: Number> WithSimd for Statistics<'_, T> {
+impl<T: SimdFloat> WithSimd for Statistics<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -567,7 +567,7 @@ impl<T: Number> WithSimd for Statistics<'_, T> {
 
 /// Multiplies the targets of a block by the rows' weights.
 #[inline(always)]
-fn weigh<T: Number>(block: &mut Block<T>) {
+fn weigh<T: SimdFloat>(block: &mut Block<T>) {
     for lane in &mut block.targets {
         for row in 0..ROWS {
             lane[row] *= block.weights[row];
@@ -590,7 +590,7 @@ struct RoutedTask<T> {
 /// Activations that are in memory already, `[rows, units]`.
 pub struct Given<'a, T>(pub View<'a, T>);
 
-impl<T: Number> ActivationSource<T> for Given<'_, T> {
+impl<T: SimdFloat> ActivationSource<T> for Given<'_, T> {
     type Scratch = Vec<T>;
 
     fn scratch(&self) -> Vec<T> {

@@ -3,7 +3,7 @@
 use ldlf_core::{Csr, Threads};
 use ldlf_math::optimise::step::Step;
 use ldlf_math::parallel::chunks;
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 use ldlf_math::simd::{Simd, WithSimd, bytemuck, dispatch};
 use ldlf_math::vectorise;
 use rand::RngExt;
@@ -66,7 +66,7 @@ impl LinearMap {
             EncodedView::Dense(x) => {
                 let rows = x.len() / self.inputs.max(1);
                 product(
-                    Into::Fresh,
+                    Accumulate::Replace,
                     ViewMut::row_major(out, self.units, rows),
                     View::row_major(&self.weights, self.inputs, self.units).transposed(),
                     View::row_major(x, rows, self.inputs).transposed(),
@@ -287,7 +287,7 @@ impl OptimiserState {
             let start = task * shard;
             let count = weights.len() / units;
             product(
-                Into::Fresh,
+                Accumulate::Replace,
                 ViewMut::row_major(sums, count, units),
                 View::strided(&x[start..], count, rows, 1, inputs),
                 View::row_major(gradient, rows, units),

@@ -8,7 +8,7 @@ use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
     Result, Settings, Threads, Value, choices,
 };
-use ldlf_math::optimise::step::{Optimiser, Schedule, Step, StepLength};
+use ldlf_math::optimise::step::{LearningRate, Optimiser, Schedule, Step};
 
 use crate::encoder::{EncodedRows, Encoder, Scaling};
 use crate::head::Head;
@@ -127,7 +127,7 @@ impl SldlfParameters {
 
     /// The step of an iteration, counted from 0, of so many.
     pub(crate) fn step_at(&self, iteration: usize, total: usize) -> Step {
-        let length = StepLength {
+        let length = LearningRate {
             rate: self.learning_rate,
             schedule: self.schedule,
             warm_up: self.warm_up,
