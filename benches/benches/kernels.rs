@@ -13,7 +13,7 @@ use ldlf_forest::linear::LinearMap;
 use ldlf_forest::loss::{divide_into, mix, pull};
 use ldlf_forest::routing::{backward, route};
 use ldlf_math::optimise::step::{Optimiser, Step};
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 use ldlf_math::simd::{Simd, WithSimd, dispatch};
 use ldlf_math::vectorise;
 
@@ -129,7 +129,7 @@ fn linear_map(c: &mut Criterion) {
         group.bench_function(format!("backward dense/batch={batch},m={m},tau={tau}"), |b| {
             b.iter(|| {
                 product(
-                    Into::Fresh,
+                    Accumulate::Replace,
                     ViewMut::row_major(&mut gradient, m, tau),
                     View::row_major(&x, batch, m).transposed(),
                     View::row_major(&g, batch, tau),

@@ -5,7 +5,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ldlf_benches::{LARGE, SMALL, Sizes, numbers};
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 
 fn products(c: &mut Criterion) {
     for Sizes { m, tau, batch, .. } in [SMALL, LARGE] {
@@ -32,7 +32,7 @@ fn products(c: &mut Criterion) {
             group.throughput(Throughput::Elements(2 * (rows * inner * tau) as u64));
             group.sample_size(20);
             group.bench_function(BenchmarkId::from_parameter("gemm"), |bench| {
-                bench.iter(|| product(Into::Fresh, ViewMut::row_major(&mut out, rows, tau), a, b))
+                bench.iter(|| product(Accumulate::Replace, ViewMut::row_major(&mut out, rows, tau), a, b))
             });
             group.bench_function(BenchmarkId::from_parameter("faer"), |bench| {
                 bench.iter(|| {

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, OnceLock};
 
 use ldlf::forest::head::{Examples, Given, Head, LeafUpdate};
-use ldlf::forest::kernel::{Number, ROWS};
+use ldlf::forest::kernel::{ROWS, SimdFloat};
 use ldlf::forest::leaves::LeafPrior;
 use ldlf::forest::tree_shape::{ForestShape, draw_units};
 use ldlf::product::View;
@@ -66,7 +66,7 @@ macro_rules! slice_mut {
 }
 
 /// A head from the units of the splits `[trees, splits]` and the leaves `[trees, leaves, labels]`.
-pub fn assemble<T: Number + Element>(
+pub fn assemble<T: SimdFloat + Element>(
     units: &PyReadonlyArray2<'_, i64>,
     leaves: &PyReadonlyArray3<'_, T>,
     width: usize,
@@ -123,7 +123,7 @@ pub fn head_route<'py>(
     units: PyReadonlyArray2<'py, i64>,
     leaves: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    fn of<'py, T: Number + Element>(
+    fn of<'py, T: SimdFloat + Element>(
         activations: &PyReadonlyArray2<'py, T>,
         py: Python<'py>,
         units: &PyReadonlyArray2<'py, i64>,
@@ -150,7 +150,7 @@ pub fn head_predict<'py>(
     out: &Bound<'py, PyAny>,
     threads: usize,
 ) -> PyResult<()> {
-    fn of<'py, T: Number + Element>(
+    fn of<'py, T: SimdFloat + Element>(
         activations: &PyReadonlyArray2<'py, T>,
         py: Python<'py>,
         units: &PyReadonlyArray2<'py, i64>,
@@ -188,7 +188,7 @@ pub fn head_predict_grad<'py>(
     gradient: &Bound<'py, PyAny>,
     threads: usize,
 ) -> PyResult<()> {
-    fn of<'py, T: Number + Element>(
+    fn of<'py, T: SimdFloat + Element>(
         activations: &PyReadonlyArray2<'py, T>,
         py: Python<'py>,
         units: &PyReadonlyArray2<'py, i64>,
@@ -233,7 +233,7 @@ pub fn head_loss<'py>(
     threads: usize,
 ) -> PyResult<f64> {
     #[allow(clippy::too_many_arguments, reason = "those of the function around it")]
-    fn of<'py, T: Number + Element>(
+    fn of<'py, T: SimdFloat + Element>(
         activations: &PyReadonlyArray2<'py, T>,
         py: Python<'py>,
         units: &PyReadonlyArray2<'py, i64>,
@@ -294,7 +294,7 @@ pub fn head_leaf_update<'py>(
     threads: usize,
 ) -> PyResult<()> {
     #[allow(clippy::too_many_arguments, reason = "those of the function around it")]
-    fn of<'py, T: Number + Element>(
+    fn of<'py, T: SimdFloat + Element>(
         activations: &PyReadonlyArray2<'py, T>,
         py: Python<'py>,
         units: &PyReadonlyArray2<'py, i64>,

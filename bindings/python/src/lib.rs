@@ -32,9 +32,9 @@ mod _engine {
     #[pymodule_export]
     use crate::inputs::{implied_labels, normalise, spread};
     #[pymodule_export]
-    use crate::learners::{describe_learners, describe_measures};
+    use crate::learners::describe_learners;
     #[pymodule_export]
-    use crate::measures::measure;
+    use crate::measures::{describe_measures, measure};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

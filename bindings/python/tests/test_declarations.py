@@ -11,7 +11,7 @@ from pathlib import Path
 
 import ldlf
 import pytest
-from ldlf import _engine, measures
+from ldlf import _engine, measures, scorers
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -55,6 +55,10 @@ def test_the_stub_names_all_that_the_engine_has():
 
 def test_every_measure_has_its_function():
     assert {name for name in measures.MEASURES if callable(getattr(measures, name))} == set(measures.MEASURES)
+
+
+def test_every_measure_has_its_scorer():
+    assert {name.removeprefix("neg_") for name in scorers.SCORERS} == set(measures.MEASURES)
 
 
 @pytest.mark.parametrize("module", MODULES)

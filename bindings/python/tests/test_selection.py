@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pytest
 from ldlf import AAKNN, LDLForest, LDLForestClassifier, MeanLDL
-from ldlf.scorers import SCORERS, neg_kl
+from ldlf.scorers import SCORERS, MeasureScorer, neg_kl
 from quick import every_estimator, quick
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -78,6 +78,20 @@ def test_ordered_scorers_are_errors(ages):
     assert SCORERS["neg_mae_mean"](model, X, age) == pytest.approx(-np.abs(model.predict_mean(X) - age).mean())
     assert SCORERS["neg_mae_mode"](model, X, age) == pytest.approx(-np.abs(model.predict_label(X) - age).mean())
     assert SCORERS["neg_mae_median"](model, X, age) == pytest.approx(-np.abs(model.predict_quantile(X) - age).mean())
+    assert SCORERS["cs_5"](model, X, age) == pytest.approx((np.abs(model.predict_label(X) - age) <= 5).mean())
+
+
+def test_ordered_scorers_read_distributions_as_they_read_predictions(ages):
+    X, age = ages
+    model = AAKNN(k=5).fit(X, age)
+    truth = np.eye(len(model.classes_))[np.searchsorted(model.classes_, age)]
+    for name in ("neg_mae_mode", "neg_mae_mean", "neg_mae_median", "cs_5"):
+        assert SCORERS[name](model, X, truth) == pytest.approx(SCORERS[name](model, X, age)), name
+
+
+def test_a_scorer_of_an_unknown_measure_is_refused():
+    with pytest.raises(ValueError, match="measure must be one of kl, .*, got 'mae_label'"):
+        MeasureScorer("mae_label")
 
 
 def test_set_output_of_the_steps_before_gives_the_names(distributions):

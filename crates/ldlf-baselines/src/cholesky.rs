@@ -6,7 +6,7 @@
 
 use ldlf_core::Threads;
 use ldlf_math::parallel::chunks;
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 
 /// Columns in a panel, and rows in a piece of work.
 pub(crate) const PANEL: usize = 192;
@@ -80,7 +80,7 @@ impl Symmetric {
                     View::row_major(&self.panels[i][(j - i) * PANEL * rows..], width, rows).transposed()
                 };
                 let right = View::row_major(piece(j), width, columns);
-                product(Into::Sum, ViewMut::row_major(&mut out, rows, columns), block, right);
+                product(Accumulate::Add, ViewMut::row_major(&mut out, rows, columns), block, right);
             }
             out
         });
@@ -104,7 +104,7 @@ impl Symmetric {
                 let before = rows.to_vec();
                 let count = rows.len() / width;
                 product(
-                    Into::Fresh,
+                    Accumulate::Replace,
                     ViewMut::row_major(rows, count, width),
                     View::row_major(&before, count, width),
                     View::row_major(&inverse, width, width).transposed(),
@@ -123,7 +123,7 @@ fn subtract_earlier(done: &[Vec<f32>], k: usize, piece: usize, width: usize, out
     for (j, earlier) in done.iter().enumerate() {
         let start = (k - j) * PANEL * PANEL;
         product(
-            Into::Sum,
+            Accumulate::Add,
             ViewMut::row_major(&mut sum, rows, width),
             View::row_major(&earlier[start + piece * PANEL * PANEL..], rows, PANEL),
             View::row_major(&earlier[start..], width, PANEL).transposed(),
@@ -200,7 +200,7 @@ impl Cholesky {
             let below = self.factor.size() - end;
             let mut sum = vec![0.0f32; below * columns];
             product(
-                Into::Fresh,
+                Accumulate::Replace,
                 ViewMut::row_major(&mut sum, below, columns),
                 View::row_major(&self.factor.panels[k][width * width..], below, width),
                 View::row_major(known, width, columns),
@@ -213,7 +213,7 @@ impl Cholesky {
             let (unknown, known) = x.split_at_mut(end * columns);
             let mut sum = vec![0.0f32; width * columns];
             product(
-                Into::Fresh,
+                Accumulate::Replace,
                 ViewMut::row_major(&mut sum, width, columns),
                 View::row_major(&self.factor.panels[k][width * width..], below, width).transposed(),
                 View::row_major(known, below, columns),
@@ -231,7 +231,7 @@ impl Cholesky {
         let inverse = View::row_major(&self.inverses[k], width, width);
         let inverse = if transposed { inverse.transposed() } else { inverse };
         let out = ViewMut::row_major(rows, width, columns);
-        product(Into::Fresh, out, inverse, View::row_major(&before, width, columns));
+        product(Accumulate::Replace, out, inverse, View::row_major(&before, width, columns));
         (width, k * PANEL + width)
     }
 }

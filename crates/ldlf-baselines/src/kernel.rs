@@ -70,14 +70,14 @@ impl Kernel {
         columns: usize,
         threads: &Threads,
     ) -> Vec<f32> {
-        use ldlf_math::product::{Into, View, ViewMut, product};
+        use ldlf_math::product::{Accumulate, View, ViewMut, product};
         let sums = threads.map(chunks(queries.rows(), 64), |rows| {
             let count = rows.len();
             let mut block = vec![0.0; count * kept.len()];
             self.block(kept, queries, rows, kept.len(), &mut block);
             let mut sums = vec![0.0; count * columns];
             product(
-                Into::Fresh,
+                Accumulate::Replace,
                 ViewMut::row_major(&mut sums, count, columns),
                 View::row_major(&block, count, kept.len()),
                 View::row_major(coefficients, kept.len(), columns),

@@ -7,7 +7,7 @@ use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
 use ldlf_math::numeric::softmax_in_place;
 use ldlf_math::parallel::chunks;
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 
 use crate::centring::Centring;
 use crate::scaling::Scaling;
@@ -105,7 +105,7 @@ fn linear_scores(rows: &Features, start: usize, theta: &[f64], buffer: &mut Vec<
                 m.as_slice()[start * columns..(start + count) * columns].iter().map(|&x| f64::from(x)),
             );
             product(
-                Into::Sum,
+                Accumulate::Add,
                 ViewMut::row_major(scores, count, labels),
                 View::row_major(buffer, count, columns),
                 View::row_major(&theta[..columns * labels], columns, labels),
@@ -249,7 +249,7 @@ impl Part {
             }
             match rows {
                 Features::Dense(_) => product(
-                    Into::Sum,
+                    Accumulate::Add,
                     ViewMut::row_major(slopes, columns, labels),
                     View::row_major(&self.buffer, count, columns).transposed(),
                     View::row_major(scores, count, labels),

@@ -9,7 +9,7 @@ use std::ops::Range;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::{Dataset, Features, Seed};
 use ldlf_math::numeric::{sigmoid, softmax_in_place};
-use ldlf_math::product::{Into, Real, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, Float, View, ViewMut, product};
 use ldlf_math::random::normal;
 
 use crate::softmax_loss::soften;
@@ -116,7 +116,7 @@ impl Network {
 
     /// Random weights: normal with deviation `1 / sqrt(inputs of the layer)`, or 1 for the label's value, beside which the
     /// features together weigh as much; biases 0.
-    pub(crate) fn initial<T: Real>(&self, seed: Seed) -> Vec<T> {
+    pub(crate) fn initial<T: Float>(&self, seed: Seed) -> Vec<T> {
         let mut generator = seed.named("weights").generator();
         let mut weights = vec![T::ZERO; self.size()];
         let fan_in = [self.inputs, self.hidden];
@@ -142,7 +142,7 @@ impl Network {
     }
 
     /// Fills `pass.hidden` and, with scores, `pass.distributions` `[rows, labels]`.
-    pub(crate) fn forward<T: Real>(&self, flat: &[T], rows: &Features, ids: &[usize], pass: &mut Pass<T>) {
+    pub(crate) fn forward<T: Float>(&self, flat: &[T], rows: &Features, ids: &[usize], pass: &mut Pass<T>) {
         let weights = self.weights(flat);
         self.read(&weights, rows, ids, pass);
         let (count, hidden, labels) = (ids.len(), self.hidden, self.labels());
@@ -153,7 +153,7 @@ impl Network {
                 pass.hidden.extend(pass.before.iter().map(|&a| squash(a)));
                 (0..count).for_each(|_| pass.scores.extend_from_slice(weights.last));
                 product(
-                    Into::Sum,
+                    Accumulate::Add,
                     ViewMut::row_major(&mut pass.scores, count, labels),
                     View::row_major(&pass.hidden, count, hidden),
                     View::row_major(weights.output, hidden, labels),
@@ -179,13 +179,13 @@ impl Network {
     }
 
     /// Turns the scores of a forward pass into distributions.
-    pub(crate) fn predict<T: Real>(&self, flat: &[T], rows: &Features, ids: &[usize], pass: &mut Pass<T>) {
+    pub(crate) fn predict<T: Float>(&self, flat: &[T], rows: &Features, ids: &[usize], pass: &mut Pass<T>) {
         self.forward(flat, rows, ids, pass);
         pass.distributions.chunks_exact_mut(self.labels()).for_each(softmax_in_place);
     }
 
     /// `pass.before = x W + b`.
-    fn read<T: Real>(&self, weights: &Weights<'_, T>, rows: &Features, ids: &[usize], pass: &mut Pass<T>) {
+    fn read<T: Float>(&self, weights: &Weights<'_, T>, rows: &Features, ids: &[usize], pass: &mut Pass<T>) {
         let hidden = self.hidden;
         pass.before.clear();
         ids.iter().for_each(|_| pass.before.extend_from_slice(weights.bias));
@@ -194,7 +194,7 @@ impl Network {
                 pass.inputs.clear();
                 ids.iter().for_each(|&id| pass.inputs.extend(m.row(id).iter().map(|&x| T::of(f64::from(x)))));
                 product(
-                    Into::Sum,
+                    Accumulate::Add,
                     ViewMut::row_major(&mut pass.before, ids.len(), hidden),
                     View::row_major(&pass.inputs, ids.len(), self.inputs),
                     View::row_major(weights.input, self.inputs, hidden),
@@ -243,7 +243,7 @@ impl Network {
     }
 
     /// Adds the gradient of the rows `ids` to `gradient` and returns their loss.
-    pub(crate) fn learn<T: Real>(
+    pub(crate) fn learn<T: Float>(
         &self,
         flat: &[T],
         batch: Batch<'_>,
@@ -265,7 +265,7 @@ impl Network {
         loss
     }
 
-    fn backward<T: Real>(
+    fn backward<T: Float>(
         &self,
         flat: &[T],
         batch: Batch<'_>,
@@ -283,7 +283,7 @@ impl Network {
         match &self.output {
             Output::PerLabel(_) => {
                 product(
-                    Into::Sum,
+                    Accumulate::Add,
                     ViewMut::row_major(to_output, hidden, labels),
                     View::row_major(&pass.hidden, count, hidden).transposed(),
                     View::row_major(&pass.scores, count, labels),
@@ -292,7 +292,7 @@ impl Network {
                     to_last.iter_mut().zip(scores).for_each(|(g, &s)| *g += s);
                 }
                 product(
-                    Into::Sum,
+                    Accumulate::Add,
                     ViewMut::row_major(&mut pass.before, count, hidden),
                     View::row_major(&pass.scores, count, labels),
                     View::row_major(weights.output, hidden, labels).transposed(),
@@ -326,7 +326,7 @@ impl Network {
         }
         match batch.rows {
             Features::Dense(_) => product(
-                Into::Sum,
+                Accumulate::Add,
                 ViewMut::row_major(to_input, self.inputs, hidden),
                 View::row_major(&pass.inputs, count, self.inputs).transposed(),
                 View::row_major(&pass.before, count, hidden),
@@ -345,7 +345,7 @@ impl Network {
     }
 }
 
-fn squash<T: Real>(x: T) -> T {
+fn squash<T: Float>(x: T) -> T {
     T::of(sigmoid(x.as_f64()))
 }
 

@@ -3,7 +3,7 @@
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Error, Features, Matrix, Model, Prediction, Result, Threads, Value};
-use ldlf_math::product::Real;
+use ldlf_math::product::Float;
 
 use crate::network::{BLOCK, Network, Output, Pass};
 use crate::scaling::Scaling;
@@ -19,7 +19,7 @@ pub(crate) struct NetworkModel {
 
 impl NetworkModel {
     /// The network with weights of any precision.
-    pub(crate) fn new<T: Real>(scaling: &Scaling, network: &Network, weights: &[T]) -> Self {
+    pub(crate) fn new<T: Float>(scaling: &Scaling, network: &Network, weights: &[T]) -> Self {
         let weights = weights.iter().map(|w| w.as_f64() as f32).collect();
         NetworkModel { scaling: scaling.clone(), network: network.clone(), weights }
     }

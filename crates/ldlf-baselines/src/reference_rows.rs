@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 
 /// Rows to compare with, their squared lengths, and what makes products with them fast.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl ReferenceRows {
 
 fn multiply(x: &[f32], y: &Matrix<f32>, count: usize, among: usize, out: &mut [f32]) {
     product(
-        Into::Fresh,
+        Accumulate::Replace,
         ViewMut::row_major(out, count, among),
         View::row_major(x, count, y.cols()),
         View::row_major(&y.as_slice()[..among * y.cols()], among, y.cols()).transposed(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use common::{fit, predict};
 use ldlf_core::Dataset;
-use ldlf_core::measures::{KL, mean_over_rows};
+use ldlf_core::measures::{KL, kl, mean_over_rows};
 use ldlf_io::read::{ReadOptions, read};
 
 /// The rows of SJAFFE outside and inside its first fold, where the data is at hand.
@@ -31,7 +31,7 @@ fn sjaffe() -> Option<(Dataset, Dataset)> {
 fn linear_models_and_networks_stay_well_below_the_mean_on_facial_expressions() {
     let Some((training, test)) = sjaffe() else { return };
     let mean: Vec<f32> = training.mean_target().iter().map(|&m| m as f32).collect();
-    let floor = test.targets.iter_rows().map(|d| (KL.of_row)(d, &mean)).sum::<f64>() / test.rows() as f64;
+    let floor = test.targets.iter_rows().map(|d| kl(d, &mean)).sum::<f64>() / test.rows() as f64;
     // cpnn takes the six expressions for ordered labels, which they are not.
     for (name, share) in
         [("aa-bp", 0.6), ("bfgs-ldl", 0.6), ("cpnn", 0.9), ("iis-ldl", 0.6), ("sce-ldl", 0.6)]

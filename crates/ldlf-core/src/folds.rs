@@ -1,4 +1,4 @@
-//! Which rows are learnt from and which are tested on.
+//! Which rows are for training and which for testing.
 
 use rand::RngExt;
 
@@ -7,17 +7,17 @@ use crate::{Dataset, Error, Result, Seed};
 use ldlf_math::memory;
 use ldlf_math::random::permutation;
 
-/// Rows to learn from and rows to test on, numbers of rows from 0.
+/// Training rows and test rows, as row numbers from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
-    /// The rows to learn from.
+    /// The training rows.
     pub training: Vec<usize>,
-    /// The rows to test on.
+    /// The test rows.
     pub test: Vec<usize>,
 }
 
 impl Fold {
-    /// The fold that tests the marked rows and learns from the others.
+    /// The fold whose test rows are the marked ones; the others are its training rows.
     fn testing(tested: &[bool]) -> Self {
         let (test, training) = (0..tested.len()).partition(|&row| tested[row]);
         Fold { training, test }
@@ -49,7 +49,7 @@ pub fn repeated(data: &Dataset, folds: usize, repeats: usize, seed: u64) -> Resu
     Ok(all)
 }
 
-/// Cuts the rows into disjoint folds.
+/// Divides the rows into disjoint folds.
 fn cut(data: &Dataset, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
     if folds < 2 {
         return Err(Error::usage(format!("folds must be at least 2, got {folds}")));
@@ -87,7 +87,7 @@ pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
     if folds < 2 {
         return Err(Error::data("the fold numbers name fewer than two folds; give 0, 1, ... one a row"));
     }
-    // A number beyond the rows leaves a gap somewhere; this also keeps a wild number from filling the memory.
+    // A number beyond the rows leaves some fold without rows; this also keeps a huge number from exhausting the memory.
     let mut sizes = vec![0usize; folds.min(numbers.len() + 1)];
     for &number in numbers {
         if let Some(size) = sizes.get_mut(number) {
@@ -100,7 +100,7 @@ pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
             folds - 1
         )));
     }
-    // Every fold names every row once.
+    // Every fold lists every row once.
     memory::check("the folds", &[("folds", folds), ("rows", numbers.len())], size_of::<usize>())?;
     let fold = |fold| Fold::testing(&numbers.iter().map(|&number| number == fold).collect::<Vec<_>>());
     Ok((0..folds).map(fold).collect())
@@ -111,7 +111,7 @@ pub fn is_tested(part: &str) -> Option<bool> {
     SplitPart::named(part).map(|part| part == SplitPart::Test)
 }
 
-/// The source's own split as one fold: learns from the rows marked `train` or `valid`, tests those marked `test`.
+/// The source's own split as one fold: trains on the rows marked `train` or `valid`, tests on those marked `test`.
 pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
     let fold = split_parts(data)?;
     if fold.test.is_empty() {
@@ -144,7 +144,7 @@ pub fn split_parts(data: &Dataset) -> Result<Fold> {
 /// The ten folds of the released experiment: `rows` row numbers drawn **with replacement**, cut to a multiple of ten;
 /// consecutive tenths are the folds.
 ///
-/// A row may be drawn several times, so that most rows of a test fold also stand in the training folds: these folds
+/// A row may be drawn several times, so that most rows of a test fold are also in the training folds: these folds
 /// reproduce a published number and do not say how good a model is.
 pub fn released(rows: usize, seed: u64) -> Result<Vec<Fold>> {
     if rows < 10 {
@@ -163,8 +163,8 @@ pub fn released(rows: usize, seed: u64) -> Result<Vec<Fold>> {
     Ok((0..10).map(fold).collect())
 }
 
-/// `repeats` independent random splits that learn from the share `share` of the rows and test on the rest (the paper's
-/// Table 3). Rows of a group stay on one side: whole groups are drawn until the share is reached.
+/// `repeats` independent random splits that train on the fraction `share` of the rows and test on the rest (the paper's
+/// Table 3). Rows of a group stay on one side: whole groups are drawn until the fraction is reached.
 pub fn random_splits(data: &Dataset, share: f64, repeats: usize, seed: u64) -> Result<Vec<Fold>> {
     if !(share > 0.0 && share < 1.0) {
         return Err(Error::usage(format!("the training share must be above 0 and below 1, got {share}")));
@@ -181,7 +181,7 @@ pub fn random_splits(data: &Dataset, share: f64, repeats: usize, seed: u64) -> R
         }
         let mut tested = vec![true; data.rows()];
         let mut count = 0;
-        // The last block is tested whatever the share, so that there is something to test on.
+        // The last block is tested whatever the fraction, so that there are test rows.
         for block in &blocks[..blocks.len() - 1] {
             if count >= wanted {
                 break;

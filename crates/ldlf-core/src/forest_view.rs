@@ -1,27 +1,27 @@
-//! A forest laid open over some rows: plain data, so that pictures of it need to know no learner.
+//! A forest inspected on some rows: plain data, so that figures of it do not depend on a learner.
 //!
 //! Trees are full and binary. Splits are numbered level by level from the root, 0; the children of split `n` are `2n + 1` (left) and
 //! `2n + 2` (right); leaves are numbered from the left.
 
-/// What one feature does in a split.
+/// The effect of one feature in a split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SplitFeature {
     /// The feature's number.
     pub feature: usize,
-    /// How strongly it moves rows, in units of the split's input: weight times deviation. Above 0: larger values go left.
+    /// Its effect in units of the split's input: weight times standard deviation. Above 0: larger values go left.
     pub strength: f64,
 }
 
 /// One tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeView {
-    /// The features that count most in each split, the strongest first; `2^(h-1) - 1` splits.
+    /// The features with the largest effect in each split, the strongest first; `2^(h-1) - 1` splits.
     pub splits: Vec<Vec<SplitFeature>>,
     /// The distribution of each leaf; `2^(h-1)` leaves.
     pub leaves: Vec<Vec<f32>>,
-    /// The mean share of the rows that reaches each leaf.
+    /// The mean probability, over the rows, of reaching each leaf.
     pub mass: Vec<f64>,
-    /// For every chosen row, the share that reaches each leaf.
+    /// For every chosen row, the probability of reaching each leaf.
     pub routes: Vec<Vec<f64>>,
 }
 
@@ -30,17 +30,17 @@ pub struct TreeView {
 pub struct ForestView {
     /// Its trees.
     pub trees: Vec<TreeView>,
-    /// How many rows it was looked at with.
+    /// How many rows it was evaluated on.
     pub rows: usize,
     /// The chosen rows, in the order of [`TreeView::routes`].
     pub chosen: Vec<usize>,
 }
 
 impl ForestView {
-    /// A leaf that on average gets less than this share of what an even spread would give it is dead: hardly any row reaches it.
+    /// A leaf whose mean probability is less than this fraction of an even spread is dead: hardly any row reaches it.
     pub const DEAD_BELOW: f64 = 0.01;
 
-    /// The mean share of every leaf, times the number of leaves of its tree: 1 is an even spread.
+    /// The mean probability of every leaf, times the number of leaves of its tree: 1 is an even spread.
     pub fn usage(&self) -> Vec<f64> {
         self.trees
             .iter()

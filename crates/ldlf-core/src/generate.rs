@@ -1,4 +1,4 @@
-//! Built-in data: every row follows from the seed and its number, so that the first rows of a larger set are those of a
+//! Built-in data: every row depends on the seed and its number only, so that the first rows of a larger set are those of a
 //! smaller one.
 
 mod artificial;
@@ -15,18 +15,18 @@ use crate::{Dataset, Error, Result, Settings};
 pub struct Generator {
     /// The name.
     pub name: &'static str,
-    /// What it makes, in a line.
+    /// What it generates, in one line.
     pub help: &'static str,
-    /// How many rows it makes when none are asked for.
+    /// The default number of rows.
     pub rows: usize,
-    /// What can be set beside rows and seed.
+    /// Its options besides rows and seed.
     pub parameters: fn() -> Vec<Parameter>,
-    /// Checks the options and makes the rows.
+    /// Checks the options and generates the rows.
     pub generate: fn(rows: usize, seed: u64, options: &Settings) -> Result<Dataset>,
 }
 
 crate::parameters! {
-    /// `artificial` has nothing to set beside rows and seed.
+    /// `artificial` has no options besides rows and seed.
     pub struct ArtificialParameters {}
 }
 

@@ -1,7 +1,7 @@
-//! A model as a graph of standard operators (those of `ai.onnx`), for runtimes that know nothing of `ldlf`.
+//! A model as a graph of standard operators (those of `ai.onnx`), for runtimes without `ldlf`.
 //!
 //! A model adds nodes to a [`Graph`] and says which of its values are the distributions
-//! ([`Model::add_to_graph`](crate::Model::add_to_graph)); [`TrainedModel::graph`] puts around it what all models have: the input,
+//! ([`Model::add_to_graph`](crate::Model::add_to_graph)); [`TrainedModel::graph`] adds what all models have: the input,
 //! the outputs and the rule about numbers that are not finite. The crate `ldlf-onnx` writes the graph as a file.
 
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-/// A type of numbers that a node can be asked for.
+/// A type of numbers that a node can produce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Single precision.
@@ -47,7 +47,7 @@ pub enum Kind {
     F64,
 }
 
-/// A setting of a node.
+/// An attribute of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribute {
     /// A whole number.
@@ -56,7 +56,7 @@ pub enum Attribute {
     Kind(Kind),
 }
 
-/// A value on its way through the graph: what a node gives or a constant holds.
+/// A value in the graph: the output of a node, or a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow(String);
 
@@ -67,14 +67,14 @@ impl Flow {
     }
 }
 
-/// A value that is known beforehand.
+/// A constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
     /// Its name.
     pub name: String,
     /// Its shape; empty for a single number.
     pub shape: Vec<usize>,
-    /// Its numbers, the last dimension together.
+    /// Its numbers in row-major order.
     pub numbers: Numbers,
 }
 
@@ -83,24 +83,24 @@ pub struct Constant {
 pub struct Node {
     /// The operator, as `ai.onnx` calls it.
     pub operator: &'static str,
-    /// The names of what goes in.
+    /// The names of its inputs.
     pub inputs: Vec<String>,
-    /// The names of what comes out.
+    /// The names of its outputs.
     pub outputs: Vec<String>,
-    /// Settings.
+    /// Its attributes.
     pub attributes: Vec<(&'static str, Attribute)>,
 }
 
-/// What the graph gives.
+/// An output of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// Its name.
     pub name: &'static str,
-    /// How many numbers a row; `None` for a plain number a row, without a second dimension.
+    /// How many numbers per row; `None` for one number per row without a second dimension.
     pub width: Option<usize>,
 }
 
-/// Operators in the order of their work. Names are made unique here: a graph can hold the same model twice.
+/// Operators in topological order. Names are made unique here: a graph can hold the same model twice.
 ///
 /// ```
 /// use ldlf_core::graph::Graph;
@@ -121,7 +121,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Nothing but the input, of so many features.
+    /// A graph with nothing but its input, of so many features.
     pub fn new(columns: usize) -> Self {
         let taken = [FEATURES, DISTRIBUTIONS, MODE, MEAN].map(String::from);
         Graph {
@@ -144,22 +144,22 @@ impl Graph {
         self.columns
     }
 
-    /// What is known beforehand.
+    /// The constants.
     pub fn constants(&self) -> &[Constant] {
         &self.constants
     }
 
-    /// The operations, each after those that it needs.
+    /// The operations, each after those that it depends on.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// What the graph gives.
+    /// The outputs.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// Adds something whose names all begin with `scope`, such as a member of a mixture.
+    /// Adds nodes whose names all begin with `scope`, such as a member of a mixture.
     pub fn within<T>(&mut self, scope: &str, add: impl FnOnce(&mut Graph) -> T) -> T {
         let outer = self.scope.clone();
         self.scope = format!("{outer}{scope}/");
@@ -211,12 +211,12 @@ impl Graph {
         self.f32s(name, &[], vec![number])
     }
 
-    /// Adds an operation that gives one value.
+    /// Adds an operation with one output.
     pub fn node(&mut self, operator: &'static str, name: &str, inputs: &[&Flow]) -> Flow {
         self.node_with(operator, name, inputs, &[])
     }
 
-    /// Adds an operation with settings that gives one value.
+    /// Adds an operation with attributes and one output.
     pub fn node_with(
         &mut self,
         operator: &'static str,
@@ -245,7 +245,7 @@ impl Graph {
         outputs.into_iter().map(Flow).collect()
     }
 
-    /// `(x - shift) factor`, column by column; what changes nothing is left out.
+    /// `(x - shift) factor`, column by column; operations without effect are left out.
     pub fn scale(&mut self, rows: &Flow, shift: &[f32], factor: &[f32]) -> Flow {
         let mut scaled = rows.clone();
         if shift.iter().any(|&shift| shift != 0.0) {
@@ -265,7 +265,7 @@ impl Graph {
         self.node("Clip", "clipped", &[rows, &low, &high])
     }
 
-    /// Columns of several values beside each other.
+    /// The columns of several values, concatenated.
     pub fn beside(&mut self, name: &str, parts: &[&Flow]) -> Flow {
         match parts {
             [one] => (*one).clone(),
@@ -279,7 +279,7 @@ impl Graph {
         self.node_with("Gather", name, &[rows, &which], &[("axis", Attribute::Int(1))])
     }
 
-    /// Neighbouring columns cut into parts of the given widths.
+    /// The columns, split into parts of the given widths.
     pub fn cut(&mut self, name: &str, rows: &Flow, widths: &[usize]) -> Vec<Flow> {
         if widths.len() == 1 {
             return vec![rows.clone()];
@@ -298,7 +298,7 @@ impl Graph {
         self.node_with("Softmax", "softmax", &[scores], &[("axis", Attribute::Int(-1))])
     }
 
-    /// The sum of every row, which stays a column.
+    /// The sum of every row, as a column.
     pub fn row_sums(&mut self, name: &str, rows: &Flow) -> Flow {
         let axis = self.i64s("axis", vec![1]);
         self.node("ReduceSum", name, &[rows, &axis])
@@ -326,8 +326,8 @@ impl Graph {
 
     /// Adds the outputs that all models have.
     ///
-    /// `x - x` is 0 for a number and nothing else for what is none: a row with a missing value, which `ldlf` itself refuses, gives
-    /// no distribution instead of a wrong one. The same term gives every row of a constant model its place.
+    /// `x - x` is 0 for a finite number and not a number otherwise: a row with a missing value, which `ldlf` itself refuses, gives
+    /// no distribution instead of a wrong one. The same term gives a constant model one output per row.
     pub fn finish(&mut self, distributions: &Flow, labels: usize, label_values: Option<&[f64]>) {
         let features = self.features();
         let zeros = self.node("Sub", "zeros", &[&features, &features]);

@@ -1,4 +1,4 @@
-//! From what people give (votes, probabilities, one ordered label) to label distributions.
+//! From votes, probabilities or one ordered label to label distributions.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use crate::dataset::SIMPLEX_TOLERANCE;
 use crate::{Error, Matrix, Result};
 use ldlf_math::memory::Growth;
 
-/// How one ordered label spreads over the labels beside it. Widths are in units of the label values.
+/// How one ordered label is spread over neighbouring labels. Widths are in units of the label values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
-    /// `d_c ~ exp(-(v_c - y)^2 / (2 sigma^2))`; a sigma of 0 puts everything on the nearest label.
+    /// `d_c ~ exp(-(v_c - y)^2 / (2 sigma^2))`; a sigma of 0 puts all mass on the nearest label.
     Gaussian {
         /// The standard deviation.
         sigma: f64,
     },
-    /// A Gaussian whose width depends on the label: older people are guessed less exactly.
+    /// A Gaussian whose width depends on the label: the ages of older people are less certain.
     Gaussians {
-        /// The standard deviation at every label; a value between two labels takes that of the nearer, or the lower.
+        /// The standard deviation at every label; a value between two labels takes that of the nearer one, in a tie the lower.
         sigmas: Vec<f64>,
     },
-    /// `d_c ~ max(0, 1 - |v_c - y| / width)`; a width of 0 puts everything on the nearest label.
+    /// `d_c ~ max(0, 1 - |v_c - y| / width)`; a width of 0 puts all mass on the nearest label.
     Triangle {
         /// Half of the triangle's base.
         width: f64,
@@ -44,8 +44,8 @@ impl Spread {
     }
 }
 
-/// One ordered label as a distribution over `label_values`, which rise strictly; they need not start at 0 nor be
-/// evenly spaced. Where a triangle reaches no label, the nearest one gets everything.
+/// One ordered label as a distribution over `label_values`, which are strictly increasing; they need not start at 0 nor be
+/// evenly spaced. Where a triangle reaches no label, all mass goes to the nearest one.
 ///
 /// ```
 /// use ldlf_core::targets::{Spread, from_single_label};
@@ -94,7 +94,7 @@ pub fn from_single_label(value: f64, label_values: &[f64], spread: &Spread) -> R
     Ok(weights.iter().map(|w| (w / sum) as f32).collect())
 }
 
-/// Refuses label values that are not finite, do not rise strictly, or are none at all.
+/// Refuses label values that are empty, not finite, or not strictly increasing.
 pub fn check_label_values(label_values: &[f64]) -> Result<()> {
     if label_values.is_empty() {
         return Err(Error::usage("label values must hold at least one number"));
@@ -111,7 +111,7 @@ pub fn check_label_values(label_values: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// The most labels that are made up from single values; beyond it, the column is hardly a label.
+/// The most labels that single values may imply; beyond it, the column is hardly a label.
 const MOST_LABELS: usize = 10_000;
 
 /// The labels that single values imply: every integer from the smallest to the largest when all are integers,
@@ -137,9 +137,9 @@ pub fn implied_label_values(values: &[f64]) -> Result<Vec<f64>> {
     if distinct.len() > MOST_LABELS { too_many() } else { Ok(distinct) }
 }
 
-/// Rows of probabilities or of vote counts, turned into distributions as they come.
+/// Rows of probabilities or of vote counts, converted to distributions one by one.
 ///
-/// A row that sums to 1 (within [`SIMPLEX_TOLERANCE`]) is kept; any other is taken for counts and divided by its sum.
+/// A row that sums to 1 (within [`SIMPLEX_TOLERANCE`]) is kept; any other is treated as counts and divided by its sum.
 #[derive(Debug)]
 pub struct TargetRows {
     labels: usize,
@@ -152,7 +152,7 @@ pub struct TargetRows {
 }
 
 impl TargetRows {
-    /// Ready for rows of `labels` numbers; `strict` refuses rows that need normalising.
+    /// Takes rows of `labels` numbers; `strict` refuses rows that need normalising.
     pub fn new(labels: usize, strict: bool) -> Self {
         let sums = (f64::INFINITY, f64::NEG_INFINITY);
         TargetRows {

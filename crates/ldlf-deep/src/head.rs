@@ -11,7 +11,7 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use ldlf_core::{Result, Seed, Threads};
 use ldlf_forest::head::{Block, Examples, Given, Head, LeafUpdate};
-use ldlf_forest::kernel::{Number, ROWS};
+use ldlf_forest::kernel::{ROWS, SimdFloat};
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use ldlf_math::product::View;

@@ -3,7 +3,7 @@
 use ldlf_core::parameters::{Parameter, refuse_unknown};
 use ldlf_core::{Result, Settings};
 use ldlf_forest::loss::LossForm;
-use ldlf_math::optimise::step::{Optimiser, Schedule, Step, StepLength};
+use ldlf_math::optimise::step::{LearningRate, Optimiser, Schedule, Step};
 
 use crate::backbones::BackboneKind;
 
@@ -105,7 +105,7 @@ pub fn of_forests() -> Vec<Parameter> {
 impl NetworkParameters {
     /// The step of an iteration, counted from 0, of so many with `per_epoch` an epoch, for the head.
     pub(crate) fn step_at(&self, iteration: usize, total: usize, per_epoch: usize, factor: f64) -> Step {
-        let length = StepLength {
+        let length = LearningRate {
             rate: self.learning_rate() * factor,
             schedule: self.schedule,
             warm_up: self.warm_up,

@@ -3,7 +3,7 @@
 use ldlf_math::product::View;
 use ldlf_math::simd::Simd;
 
-use crate::kernel::{Lane, Number, ROWS, sigmoid};
+use crate::kernel::{Lane, ROWS, SimdFloat, sigmoid};
 use crate::loss::{divide_into, mix, pull};
 use crate::routing::{backward, route};
 use crate::tree_shape::ForestShape;
@@ -21,7 +21,7 @@ pub struct Examples<'a, T> {
     pub rows: Option<&'a [usize]>,
 }
 
-impl<T: Number> Examples<'_, T> {
+impl<T: SimdFloat> Examples<'_, T> {
     /// The number of rows meant.
     pub fn len(&self) -> usize {
         self.rows.map_or(self.targets.len() / self.labels.max(1), <[usize]>::len)
@@ -67,7 +67,7 @@ pub struct Block<T> {
     pub gradient: Vec<Lane<T>>,
 }
 
-impl<T: Number> Block<T> {
+impl<T: SimdFloat> Block<T> {
     /// Buffers for a forest of this shape.
     pub fn new(shape: &ForestShape) -> Self {
         let lanes = |count: usize| vec![[T::ZERO; ROWS]; count];

@@ -8,7 +8,7 @@ use ldlf_core::graph::{Flow, Graph};
 
 use crate::encoder::Encoder;
 use crate::head::Head;
-use crate::kernel::Number;
+use crate::kernel::SimdFloat;
 use crate::linear::LinearMap;
 use crate::tree_shape::ForestShape;
 
@@ -36,7 +36,7 @@ fn units_in_order(shape: &ForestShape, units: &[u32]) -> Vec<usize> {
 ///
 /// # Shapes
 /// - `splits`: `[rows, trees splits]`; absent where the trees have none
-fn add_trees<T: Number>(graph: &mut Graph, splits: Option<&Flow>, head: &Head<T>) -> Flow {
+fn add_trees<T: SimdFloat>(graph: &mut Graph, splits: Option<&Flow>, head: &Head<T>) -> Flow {
     let shape = *head.shape();
     let (trees, labels) = (shape.trees, shape.labels);
     // The mean over the trees is part of the leaves.
@@ -80,7 +80,7 @@ fn add_trees<T: Number>(graph: &mut Graph, splits: Option<&Flow>, head: &Head<T>
 ///
 /// # Shapes
 /// - `inputs`: `[rows, weights / units]`; `weights`: `[inputs, units]`; `bias`: `[units]`
-pub fn add_linear_forest<T: Number>(
+pub fn add_linear_forest<T: SimdFloat>(
     graph: &mut Graph,
     inputs: &Flow,
     weights: &[f32],
@@ -109,7 +109,7 @@ pub fn add_linear_forest<T: Number>(
 ///
 /// # Shapes
 /// - `activations`: `[rows, units]`
-pub fn add_forest<T: Number>(graph: &mut Graph, activations: &Flow, head: &Head<T>) -> Flow {
+pub fn add_forest<T: SimdFloat>(graph: &mut Graph, activations: &Flow, head: &Head<T>) -> Flow {
     let units = units_in_order(head.shape(), head.units());
     if units.is_empty() {
         return add_trees(graph, None, head);

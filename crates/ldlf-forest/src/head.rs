@@ -10,9 +10,9 @@ use ldlf_math::simd::{Simd, WithSimd, dispatch};
 use ldlf_math::vectorise;
 
 pub use crate::block::{Block, Examples};
-use crate::kernel::{Number, ROWS};
-pub use crate::leaves::LeafUpdate;
-use crate::loss::{LossForm, mix, pull};
+use crate::kernel::{Lane, ROWS, SimdFloat};
+use crate::leaves::{LeafPrior, add_statistics, apply};
+use crate::loss::{LossForm, divide, mix, pull};
 use crate::routing::{backward, route};
 use crate::tree_shape::{ForestShape, check_memory, draw_units};
 
@@ -49,7 +49,7 @@ pub trait ActivationSource<T>: Sync {
 /// Rows whose activations are computed in one go.
 pub const CHUNK: usize = 4 * ROWS;
 
-impl<T: Number> Head<T> {
+impl<T: SimdFloat> Head<T> {
     /// A head with random unit maps and uniform leaves.
     pub fn new(shape: ForestShape, seed: Seed) -> Result<Self> {
         shape.check()?;
@@ -245,7 +245,7 @@ struct Predict<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Number> WithSimd for Predict<'_, T> {
+impl<T: SimdFloat> WithSimd for Predict<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -276,7 +276,7 @@ struct Learn<'a, T> {
     scale: f64,
 }
 
-impl<T: Number> WithSimd for Learn<'_, T> {
+impl<T: SimdFloat> WithSimd for Learn<'_, T> {
     type Output = f64;
 
     #[inline(always)]
@@ -300,7 +300,7 @@ struct LearnForest<'a, T> {
     scale: f64,
 }
 
-impl<T: Number> WithSimd for LearnForest<'_, T> {
+impl<T: SimdFloat> WithSimd for LearnForest<'_, T> {
     type Output = f64;
 
     #[inline(always)]
@@ -327,7 +327,7 @@ struct PullBack<'a, T> {
     block: &'a mut Block<T>,
 }
 
-impl<T: Number> WithSimd for PullBack<'_, T> {
+impl<T: SimdFloat> WithSimd for PullBack<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -348,7 +348,7 @@ impl<T: Number> WithSimd for PullBack<'_, T> {
 /// Activations that are in memory already, `[rows, units]`.
 pub struct Given<'a, T>(pub View<'a, T>);
 
-impl<T: Number> ActivationSource<T> for Given<'_, T> {
+impl<T: SimdFloat> ActivationSource<T> for Given<'_, T> {
     type Scratch = Vec<T>;
 
     fn scratch(&self) -> Vec<T> {

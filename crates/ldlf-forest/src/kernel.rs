@@ -3,7 +3,7 @@
 //! Every kernel treats [`ROWS`] rows at once: a [`Lane`] holds one quantity (a split's output, a leaf's share) for all of
 //! them, so that each inner loop runs over a fixed number of neighbours without a branch and the compiler can vectorise it.
 
-use ldlf_math::product::Real;
+use ldlf_math::product::Float;
 use ldlf_math::simd::{Simd, bytemuck};
 
 /// Rows in a block: with 64 leaves the routing of a tree then fills 16 KiB and stays in the nearest cache.
@@ -13,7 +13,7 @@ pub const ROWS: usize = 64;
 pub type Lane<T> = [T; ROWS];
 
 /// A number with the elementary functions of the kernels: without branches for `f32`, exact to the last digits for `f64`.
-pub trait Number: Real + bytemuck::Pod {
+pub trait SimdFloat: Float + bytemuck::Pod {
     /// As many numbers as a register of the processor holds.
     type Vector<S: Simd>: Copy + bytemuck::Pod;
     /// The same number in all places.
@@ -40,7 +40,7 @@ pub trait Number: Real + bytemuck::Pod {
     fn square_root(self) -> Self;
 }
 
-impl Number for f64 {
+impl SimdFloat for f64 {
     type Vector<S: Simd> = S::f64s;
 
     #[inline(always)]
@@ -81,7 +81,7 @@ impl Number for f64 {
     }
 }
 
-impl Number for f32 {
+impl SimdFloat for f32 {
     type Vector<S: Simd> = S::f32s;
 
     #[inline(always)]
@@ -158,13 +158,13 @@ impl Number for f32 {
 
 /// A lane as vectors.
 #[inline(always)]
-pub fn vectors<S: Simd, T: Number>(lane: &Lane<T>) -> &[T::Vector<S>] {
+pub fn vectors<S: Simd, T: SimdFloat>(lane: &Lane<T>) -> &[T::Vector<S>] {
     bytemuck::cast_slice(lane.as_slice())
 }
 
 /// A lane as vectors, to write to.
 #[inline(always)]
-pub fn vectors_mut<S: Simd, T: Number>(lane: &mut Lane<T>) -> &mut [T::Vector<S>] {
+pub fn vectors_mut<S: Simd, T: SimdFloat>(lane: &mut Lane<T>) -> &mut [T::Vector<S>] {
     bytemuck::cast_slice_mut(lane.as_mut_slice())
 }
 
@@ -177,7 +177,7 @@ pub fn even_ranges(count: usize, most: usize) -> impl Iterator<Item = std::ops::
 
 /// Replaces every number by `1 / (1 + exp(-x))`.
 #[inline(always)]
-pub fn sigmoid<T: Number>(values: &mut [T]) {
+pub fn sigmoid<T: SimdFloat>(values: &mut [T]) {
     for v in values {
         *v = T::ONE / (T::ONE + (-*v).exponential());
     }

@@ -3,7 +3,7 @@
 use ldlf_core::Threads;
 use ldlf_math::optimise::step::Step;
 use ldlf_math::parallel::chunks;
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 use ldlf_math::vectorise;
 
 use crate::by_input::ByInput;
@@ -108,7 +108,7 @@ impl LazyOptimizer {
             let start = task * shard;
             let count = weights.len() / units;
             product(
-                Into::Fresh,
+                Accumulate::Replace,
                 ViewMut::row_major(sums, count, units),
                 View::strided(&x[start..], count, rows, 1, inputs),
                 View::row_major(gradient, rows, units),

@@ -9,7 +9,7 @@ use ldlf_math::vectorise;
 
 use crate::block::{Block, Examples};
 use crate::head::{ActivationSource, CHUNK, Head};
-use crate::kernel::{Lane, Number, ROWS};
+use crate::kernel::{Lane, ROWS, SimdFloat};
 use crate::leaves::{LeafPrior, LeafUpdate, add_statistics, apply};
 use crate::loss::{divide, mix};
 use crate::routing::route;
@@ -17,7 +17,7 @@ use crate::routing::route;
 /// A leaf update keeps the routing of all its rows below this many bytes, and routes anew at every iteration above.
 const ROUTING_BUDGET: usize = 64 << 20;
 
-impl<T: Number> Head<T> {
+impl<T: SimdFloat> Head<T> {
     /// Iterates the leaf update (Eqn. 12) with the activations held fixed; every tree moves on its own.
     ///
     /// The rows are routed once and the routing is kept; above a memory budget they are routed anew at every iteration.
@@ -207,7 +207,7 @@ struct Statistics<'a, T> {
     statistics: &'a mut [T],
 }
 
-impl<T: Number> WithSimd for Statistics<'_, T> {
+impl<T: SimdFloat> WithSimd for Statistics<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -229,7 +229,7 @@ impl<T: Number> WithSimd for Statistics<'_, T> {
 
 /// Multiplies the targets of a block by the rows' weights.
 #[inline(always)]
-fn weigh<T: Number>(block: &mut Block<T>) {
+fn weigh<T: SimdFloat>(block: &mut Block<T>) {
     for lane in &mut block.targets {
         for row in 0..ROWS {
             lane[row] *= block.weights[row];

@@ -3,7 +3,7 @@
 use ldlf_core::{Error, Result};
 use ldlf_math::simd::Simd;
 
-use crate::kernel::{Lane, Number, even_ranges, vectors};
+use crate::kernel::{Lane, SimdFloat, even_ranges, vectors};
 
 /// A pull of every leaf towards one distribution, as if `strength` rows of that distribution had reached it.
 ///
@@ -33,7 +33,7 @@ const LABELS: usize = 6;
 /// # Shapes
 /// - `shares`: `[blocks, leaves]` lanes; `ratios`: `[blocks, labels]` lanes, `w d / g`; `statistics`: `[leaves, labels]`, added to
 #[inline(always)]
-pub fn add_statistics<S: Simd, T: Number>(
+pub fn add_statistics<S: Simd, T: SimdFloat>(
     simd: S,
     shares: &[Lane<T>],
     ratios: &[Lane<T>],
@@ -75,7 +75,7 @@ struct Place {
 
 /// `L x C` dot products over the rows of all blocks.
 #[inline(always)]
-fn dot<S: Simd, T: Number, const L: usize, const C: usize>(
+fn dot<S: Simd, T: SimdFloat, const L: usize, const C: usize>(
     simd: S,
     shares: &[Lane<T>],
     ratios: &[Lane<T>],
@@ -104,7 +104,7 @@ fn dot<S: Simd, T: Number, const L: usize, const C: usize>(
 /// Moves the leaves of one tree: `q_lc <- (q_lc S_lc + prior) / sum_c (...)`, where `S` are the summed statistics.
 ///
 /// A leaf that no row reaches keeps its distribution.
-pub fn apply<T: Number>(statistics: &[f64], prior: &LeafPrior, leaves: &mut [T]) {
+pub fn apply<T: SimdFloat>(statistics: &[f64], prior: &LeafPrior, leaves: &mut [T]) {
     let labels = prior.base.len();
     for (leaf, statistics) in leaves.chunks_exact_mut(labels).zip(statistics.chunks_exact(labels)) {
         let count = |c: usize, q: T| q.as_f64() * statistics[c] + prior.strength * prior.base[c];

@@ -2,7 +2,7 @@
 
 use ldlf_core::Csr;
 use ldlf_math::parallel::chunks;
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 use ldlf_math::simd::{Simd, WithSimd, bytemuck, dispatch};
 use rand::RngExt;
 
@@ -69,7 +69,7 @@ impl LinearMap {
             EncodedView::Dense(x) => {
                 let rows = x.len() / self.inputs.max(1);
                 product(
-                    Into::Fresh,
+                    Accumulate::Replace,
                     ViewMut::row_major(out, self.units, rows),
                     View::row_major(&self.weights, self.inputs, self.units).transposed(),
                     View::row_major(x, rows, self.inputs).transposed(),

@@ -3,7 +3,7 @@
 use ldlf_core::choices;
 use ldlf_math::simd::Simd;
 
-use crate::kernel::{Lane, Number, ROWS, even_ranges, vectors, vectors_mut};
+use crate::kernel::{Lane, ROWS, SimdFloat, even_ranges, vectors, vectors_mut};
 
 choices! {
     /// What the gradient steps lower.
@@ -23,7 +23,7 @@ const LABELS: usize = 6;
 /// # Shapes
 /// - `shares`: `[leaves]` lanes; `leaves`: `[leaves, labels]`; `output`: `[labels]` lanes, overwritten
 #[inline(always)]
-pub fn mix<S: Simd, T: Number>(simd: S, shares: &[Lane<T>], leaves: &[T], output: &mut [Lane<T>]) {
+pub fn mix<S: Simd, T: SimdFloat>(simd: S, shares: &[Lane<T>], leaves: &[T], output: &mut [Lane<T>]) {
     let labels = output.len();
     // Several labels a pass: each share is loaded once and used for all of them.
     for range in even_ranges(labels, LABELS) {
@@ -40,7 +40,7 @@ pub fn mix<S: Simd, T: Number>(simd: S, shares: &[Lane<T>], leaves: &[T], output
 }
 
 #[inline(always)]
-fn mix_labels<S: Simd, T: Number, const N: usize>(
+fn mix_labels<S: Simd, T: SimdFloat, const N: usize>(
     simd: S,
     shares: &[Lane<T>],
     leaves: &[T],
@@ -70,7 +70,7 @@ fn mix_labels<S: Simd, T: Number, const N: usize>(
 ///
 /// `g` is floored, so that a label which no leaf holds gives a large but finite loss.
 #[inline(always)]
-pub fn divide_into<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>], losses: &mut Lane<T>) {
+pub fn divide_into<T: SimdFloat>(targets: &[Lane<T>], output: &mut [Lane<T>], losses: &mut Lane<T>) {
     for (target, out) in targets.iter().zip(output) {
         for row in 0..ROWS {
             let g = out[row].larger(T::FLOOR);
@@ -82,7 +82,7 @@ pub fn divide_into<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>], losse
 
 /// Replaces the output `g` by `d / g` without the loss, for leaf updates.
 #[inline(always)]
-pub fn divide<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
+pub fn divide<T: SimdFloat>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
     for (target, out) in targets.iter().zip(output) {
         for row in 0..ROWS {
             out[row] = target[row] / out[row].larger(T::FLOOR);
@@ -95,7 +95,7 @@ pub fn divide<T: Number>(targets: &[Lane<T>], output: &mut [Lane<T>]) {
 /// # Shapes
 /// - `shares`: `[leaves]` lanes; `leaves`: `[leaves, labels]`; `ratios`: `[labels]` lanes; `pulls`: `[leaves]` lanes, overwritten
 #[inline(always)]
-pub fn pull<S: Simd, T: Number>(
+pub fn pull<S: Simd, T: SimdFloat>(
     simd: S,
     shares: &[Lane<T>],
     leaves: &[T],
@@ -114,7 +114,7 @@ pub fn pull<S: Simd, T: Number>(
 }
 
 #[inline(always)]
-fn pull_leaves<S: Simd, T: Number, const N: usize>(
+fn pull_leaves<S: Simd, T: SimdFloat, const N: usize>(
     simd: S,
     shares: &[Lane<T>],
     leaves: &[T],

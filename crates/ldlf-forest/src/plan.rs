@@ -1,7 +1,7 @@
 //! What a training of the shallow forest does: a learner's parameters, worked out for some data.
 
 use ldlf_core::{Settings, choices};
-use ldlf_math::optimise::step::{Optimiser, Step, StepLength};
+use ldlf_math::optimise::step::{LearningRate, Optimiser, Step};
 
 use crate::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use crate::encoder::Scaling;
@@ -93,7 +93,7 @@ pub struct StepRule {
     /// The rule.
     pub optimiser: Optimiser,
     /// The learning rate over the iterations.
-    pub length: StepLength,
+    pub length: LearningRate,
     /// Momentum of sgd.
     pub momentum: f64,
     /// Weight decay.

@@ -1,6 +1,6 @@
 //! Which share of a row reaches which leaf (Eqn. 1).
 
-use crate::kernel::{Lane, Number, ROWS};
+use crate::kernel::{Lane, ROWS, SimdFloat};
 
 /// Routes a block of rows through one tree:
 /// `p(l|x) = prod_n s_n^[l left of n] (1 - s_n)^[l right of n]`.
@@ -9,7 +9,7 @@ use crate::kernel::{Lane, Number, ROWS};
 /// - `splits`: `[units]` lanes, the sigmoid of every unit; `units`: `[2^(h-1) - 1]`, the unit of every split node
 /// - `shares`: `[2^(h-1)]` lanes, overwritten with `p`
 #[inline(always)]
-pub fn route<T: Number>(splits: &[Lane<T>], units: &[u32], shares: &mut [Lane<T>]) {
+pub fn route<T: SimdFloat>(splits: &[Lane<T>], units: &[u32], shares: &mut [Lane<T>]) {
     debug_assert_eq!(units.len() + 1, shares.len());
     shares[0] = [T::ONE; ROWS];
     let mut width = 1;
@@ -39,7 +39,7 @@ pub fn route<T: Number>(splits: &[Lane<T>], units: &[u32], shares: &mut [Lane<T>
 /// - `pulls`: `[2^(h-1)]` lanes, `A_l` of every leaf; used up
 /// - `gradient`: `[units]` lanes, added to: a unit that serves several nodes gets their sum
 #[inline(always)]
-pub fn backward<T: Number>(
+pub fn backward<T: SimdFloat>(
     splits: &[Lane<T>],
     units: &[u32],
     pulls: &mut [Lane<T>],

@@ -1,8 +1,14 @@
 //! `sldlf`: the shallow label distribution learning forest, a linear map under soft trees (Shen et al. 2017).
 
-use ldlf_core::learner::Abilities;
-use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings};
-use ldlf_math::optimise::step::{Optimiser, Schedule, StepLength};
+use ldlf_core::forest_view::ForestView;
+use ldlf_core::graph::{Flow, Graph};
+use ldlf_core::learner::{Abilities, RowPredictor};
+use ldlf_core::stored::{Array, ModelShape, Parts};
+use ldlf_core::{
+    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
+    Result, Settings, Threads, Value, choices,
+};
+use ldlf_math::optimise::step::{LearningRate, Optimiser, Schedule, Step};
 
 use crate::algorithm1::Ensemble;
 use crate::encoder::Scaling;
@@ -115,7 +121,7 @@ impl SldlfParameters {
             loss: self.loss,
             steps: StepRule {
                 optimiser: self.optimiser,
-                length: StepLength {
+                length: LearningRate {
                     rate: self.learning_rate,
                     schedule: self.schedule,
                     warm_up: self.warm_up,

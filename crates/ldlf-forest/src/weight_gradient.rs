@@ -1,7 +1,7 @@
 //! The gradient with respect to the weights, `X^T G`, added up over the rows of several passes.
 
 use ldlf_core::Threads;
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 use ldlf_math::vectorise;
 
 use crate::by_input::ByInput;
@@ -26,7 +26,7 @@ pub(crate) fn add_weight_gradient(
         Passed::Dense(x) => {
             let (count, rows) = (sums.len() / units, gradient.len() / units);
             product(
-                Into::Sum,
+                Accumulate::Add,
                 ViewMut::row_major(sums, count, units),
                 View::strided(&x[(task * TASK).min(x.len())..], count, rows, 1, inputs),
                 View::row_major(gradient, rows, units),

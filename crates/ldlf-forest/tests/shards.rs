@@ -160,7 +160,7 @@ fn shards_learn_as_well_as_one_process_does() {
     let there = train(&data, &settings, holdings(&data, 2, 1, |shard| shard / 3), |_, _| {});
     let kl = |model: &TrainedModel| {
         let found = model.predict(&test.features, &Threads::one()).unwrap().into_distributions().unwrap();
-        let of_row = |row| (ldlf_core::measures::KL.of_row)(test.targets.row(row), found.row(row));
+        let of_row = |row| ldlf_core::measures::kl(test.targets.row(row), found.row(row));
         (0..test.rows()).map(of_row).sum::<f64>() / test.rows() as f64
     };
     let (here, there) = (kl(&here), kl(&there));

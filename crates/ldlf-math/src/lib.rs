@@ -1,8 +1,8 @@
-//! Numbers without a domain: what every learner of `ldlf` computes with, and nothing that knows of labels or files.
+//! Numerics without a domain: what every learner of `ldlf` computes with, independent of labels and files.
 //!
-//! Matrices ([`matrix`]), functions that are safe at their limits ([`numeric`], the only home of sigmoid and softmax), matrix
-//! products ([`product`]), loops compiled for the processor at hand ([`simd`]), threads that never change a result
-//! ([`parallel`]), seeds ([`random`]), optimisers ([`optimise`]), and how much memory there is ([`memory`]).
+//! Matrices ([`matrix`]), numerically safe functions ([`numeric`], the only home of sigmoid and softmax), matrix
+//! products ([`product`]), loops compiled for the instruction set of the processor ([`simd`]), threads that never change a result
+//! ([`parallel`]), seeds ([`random`]), optimisers ([`optimise`]), and the available memory ([`memory`]).
 
 mod error;
 pub mod matrix;

@@ -1,5 +1,4 @@
-//! Two plain containers: a dense row-major matrix and compressed sparse rows. Their fields are private so that
-//! the invariants below hold wherever one is met.
+//! A dense row-major matrix and compressed sparse rows. Their fields are private so that the invariants below always hold.
 
 use crate::{Error, Result};
 
@@ -88,8 +87,8 @@ impl<T: Copy + Default> Matrix<T> {
 
 /// Compressed sparse rows: of every row only the entries that are stored, ordered by column.
 ///
-/// Row `i` holds `indices[indptr[i]..indptr[i + 1]]` and the values beside them; within a row the columns rise
-/// strictly.
+/// Row `i` holds `indices[indptr[i]..indptr[i + 1]]` and the values beside them; within a row the columns are
+/// strictly increasing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
     cols: usize,
@@ -123,7 +122,7 @@ impl Csr {
         Csr { cols, indptr: vec![0], indices: Vec::new(), values: Vec::new() }
     }
 
-    /// Wraps the three arrays after checking that they belong together.
+    /// Wraps the three arrays after checking that they are consistent.
     pub fn new(cols: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f32>) -> Result<Self> {
         let whole = indptr.first() == Some(&0)
             && indptr.last() == Some(&indices.len())
@@ -144,7 +143,7 @@ impl Csr {
         Ok(Csr { cols, indptr, indices, values })
     }
 
-    /// Adds a row. The columns must rise strictly and stay below [`Csr::cols`].
+    /// Adds a row. The columns must be strictly increasing and below [`Csr::cols`].
     pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, f32)>) {
         let start = self.indices.len();
         for (column, value) in entries {

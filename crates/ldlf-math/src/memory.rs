@@ -1,6 +1,6 @@
-//! How much memory there is, and a refusal with the arithmetic before more is asked for.
+//! The available memory, and checks before an allocation would exceed it.
 //!
-//! What may be allocated is the least of what the system calls available, what is left below the limits of the process
+//! What may be allocated is the least of what the system reports as available, what is left below the limits of the process
 //! (control groups, `ulimit -v`), and what the environment variable `LDLF_MEMORY` allows (`500MB`, `8GB`).
 
 use std::path::Path;
@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use crate::{Error, Result};
 
-/// The environment variable that allows less memory than there is.
+/// The environment variable that limits the memory.
 pub const VARIABLE: &str = "LDLF_MEMORY";
 
-/// Where nothing is known: what the largest usual machine has.
+/// Assumed where nothing is known: the memory of a very large machine.
 const UNKNOWN: usize = 64 << 30;
 
 /// The memory that may be allocated now, in bytes.
@@ -43,7 +43,7 @@ pub fn size(text: &str) -> Option<usize> {
     (bytes.is_finite() && bytes >= 1.0).then_some(bytes as usize)
 }
 
-/// What Linux calls available.
+/// What Linux reports as available.
 fn from_meminfo() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
@@ -68,7 +68,7 @@ fn from_control_groups() -> Option<usize> {
         let group = Path::new(path.trim_start_matches('/'));
         let of = |group: &Path| {
             let folder = Path::new(root).join(group);
-            // Pages of files that nobody uses are given back when memory is needed.
+            // Inactive pages of files are reclaimed when memory is needed.
             let statistics = std::fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
             let cached = statistics.lines().find_map(|line| line.strip_prefix(cache)?.parse::<usize>().ok());
             let used = number(&folder.join(used))?.saturating_sub(cached.unwrap_or(0));
@@ -90,7 +90,7 @@ fn from_address_space() -> Option<usize> {
     Some(most.saturating_sub(used))
 }
 
-/// Refuses sizes whose memory the machine does not have, with the arithmetic.
+/// Refuses sizes that need more memory than is available, with the arithmetic.
 ///
 /// ```
 /// use ldlf_math::memory::check;
@@ -101,7 +101,7 @@ fn from_address_space() -> Option<usize> {
 /// ```
 pub fn check(what: &str, factors: &[(&str, usize)], bytes_each: usize) -> Result<()> {
     let bytes = factors.iter().try_fold(bytes_each, |product, (_, factor)| product.checked_mul(*factor));
-    // Asking the system takes longer than a small allocation does.
+    // Querying the system takes longer than a small allocation.
     if bytes.is_some_and(|bytes| bytes <= SMALL) {
         return Ok(());
     }
@@ -119,7 +119,7 @@ pub fn check(what: &str, factors: &[(&str, usize)], bytes_each: usize) -> Result
     )))
 }
 
-/// What is never asked about.
+/// Allocations up to this size are not checked.
 const SMALL: usize = 1 << 20;
 
 /// `1.5 GB`, or `20.0 MB` for less than one.
@@ -127,10 +127,10 @@ fn shown(bytes: f64) -> String {
     if bytes >= 1e9 { format!("{:.1} GB", bytes / 1e9) } else { format!("{:.1} MB", bytes / 1e6) }
 }
 
-/// Watches memory that grows with what a file holds: a small compressed file may hold a lot.
+/// Checks memory that grows while a file is read: a small compressed file may expand a lot.
 #[derive(Debug)]
 pub struct Growth {
-    /// The size at which to look again.
+    /// The size at which to check again.
     next: usize,
 }
 
@@ -141,7 +141,7 @@ impl Default for Growth {
 }
 
 impl Growth {
-    /// `bytes` are held and may double before this looks again; a reason where there is no room for that.
+    /// `bytes` are held and may double before the next check; an error where there is not enough memory for that.
     pub fn reached(&mut self, bytes: usize) -> std::result::Result<(), String> {
         if bytes < self.next {
             return Ok(());

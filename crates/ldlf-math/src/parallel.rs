@@ -1,4 +1,4 @@
-//! How work is shared between threads: fixed chunks, so that results do not depend on how many there are.
+//! Work in fixed chunks, so that results do not depend on the number of threads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use crate::{Error, Result};
 
 /// A number of threads. With one, everything runs on the caller's thread and no pool exists.
 ///
-/// Work is cut into chunks by its size alone, never by the number of threads, and whatever is summed is summed over
-/// chunks in their order: the bytes of a model are the same for any number of threads.
+/// Work is divided into chunks by its size alone, never by the number of threads, and sums run over the
+/// chunks in order: the bytes of a model are the same for any number of threads.
 #[derive(Clone, Debug)]
 pub struct Threads {
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
 impl Threads {
-    /// More threads than any machine makes use of; asking for more is a slip.
+    /// The largest number of threads; more is a mistake on any machine.
     pub const MOST: usize = 1024;
 
     /// The caller's thread only.
@@ -31,8 +31,8 @@ impl Threads {
     }
 
     /// As [`Threads::new`], where the caller's thread is one of the pool: it works instead of sleeping, which halves the
-    /// time of a small step. For the thread that lives as long as the program and starts all its work; a thread can join one
-    /// pool only and gets an ordinary pool after that.
+    /// time of a small step. For the thread that lives as long as the program and starts all its work; a thread can join only one
+    /// pool and gets an ordinary pool after that.
     pub fn joined_by_caller(count: usize) -> Result<Self> {
         Self::build(count, |pool| pool.use_current_thread()).or_else(|_| Self::new(count))
     }
@@ -61,13 +61,12 @@ impl Threads {
         std::thread::available_parallelism().map_or(1, |n| n.get())
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     pub fn count(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    /// Runs `work` so that what it does in parallel by `rayon` uses these threads. With one thread and no pool that is left to
-    /// `rayon`'s own.
+    /// Runs `work` so that `rayon` uses these threads inside it. With one thread there is no pool and `rayon` uses its own.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             None => work(),
@@ -75,7 +74,7 @@ impl Threads {
         }
     }
 
-    /// Runs `work` on every item and gives the results in the order of the items.
+    /// Runs `work` on every item and returns the results in the order of the items.
     pub fn map<I: Send, R: Send>(
         &self,
         items: impl IntoIterator<Item = I>,
@@ -103,7 +102,7 @@ impl Threads {
         self.for_each_part::<I, (), 0>(items, [], |index, item, []| work(index, item));
     }
 
-    /// Cuts several slices of equal length into chunks of `size` at the same places and runs
+    /// Divides several slices of equal length into chunks of `size` at the same places and runs
     /// `work(chunk number, the slices' chunks)` on each, without allocating.
     pub fn for_each_chunk<T: Send, const N: usize>(
         &self,
@@ -113,7 +112,7 @@ impl Threads {
     ) {
         let size = size.max(1);
         let count = slices.first().map_or(0, |slice| slice.len().div_ceil(size));
-        // Items without a size take no memory.
+        // Items of size zero take no memory.
         let mut items = vec![(); count];
         self.for_each_part(&mut items, slices.map(|slice| (slice, size)), |chunk, (), parts| {
             work(chunk, parts)
@@ -175,7 +174,7 @@ fn halve<I: Send, T: Send, const N: usize>(
     }
 }
 
-/// Cuts `0..total` into ranges of `size`, the last one shorter.
+/// Divides `0..total` into ranges of `size`, the last one may be shorter.
 pub fn chunks(total: usize, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {
     let size = size.max(1);
     (0..total.div_ceil(size)).map(move |chunk| chunk * size..((chunk + 1) * size).min(total))

@@ -1,7 +1,7 @@
-//! Matrix products on strided views: the one safe door to the `gemm` crate.
+//! Matrix products on strided views: the only, safe, interface to the `gemm` crate.
 
-/// A number that matrix products and kernels work on: `f32` or `f64`.
-pub trait Real:
+/// The number type of matrix products and kernels: `f32` or `f64`.
+pub trait Float:
     Copy
     + Default
     + Send
@@ -25,13 +25,13 @@ pub trait Real:
     fn of(x: f64) -> Self;
     /// The same number in double precision.
     fn as_f64(self) -> f64;
-    /// The larger of two numbers; what is not a number stays so.
+    /// The larger of two numbers; `self` where either is not a number.
     fn larger(self, other: Self) -> Self;
 }
 
-macro_rules! real {
+macro_rules! float {
     ($($t:ty),*) => { $(
-        impl Real for $t {
+        impl Float for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             #[inline(always)]
@@ -49,9 +49,9 @@ macro_rules! real {
         }
     )* };
 }
-real!(f32, f64);
+float!(f32, f64);
 
-/// A matrix inside a slice: entry `(i, j)` stands at `i * row_stride + j * col_stride`.
+/// A matrix inside a slice: entry `(i, j)` is at `i * row_stride + j * col_stride`.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, T> {
     data: &'a [T],
@@ -62,7 +62,7 @@ pub struct View<'a, T> {
 }
 
 impl<'a, T> View<'a, T> {
-    /// Rows one after the other.
+    /// Contiguous rows.
     pub fn row_major(data: &'a [T], rows: usize, cols: usize) -> Self {
         View::strided(data, rows, cols, cols, 1)
     }
@@ -92,13 +92,13 @@ impl<'a, T> View<'a, T> {
         self.data[row * self.row_stride + col * self.col_stride]
     }
 
-    /// One row as a slice, where its entries are neighbours.
+    /// One row as a slice, where its entries are contiguous.
     #[inline(always)]
     pub fn row_slice(&self, row: usize) -> Option<&'a [T]> {
         (self.col_stride == 1).then(|| &self.data[row * self.row_stride..row * self.row_stride + self.cols])
     }
 
-    /// Rows and columns exchanged, without moving anything.
+    /// The transpose, without a copy.
     pub fn transposed(self) -> Self {
         View {
             rows: self.cols,
@@ -121,7 +121,7 @@ pub struct ViewMut<'a, T> {
 }
 
 impl<'a, T> ViewMut<'a, T> {
-    /// Rows one after the other.
+    /// Contiguous rows.
     pub fn row_major(data: &'a mut [T], rows: usize, cols: usize) -> Self {
         ViewMut::strided(data, rows, cols, cols, 1)
     }
@@ -152,13 +152,13 @@ fn fits(len: usize, rows: usize, cols: usize, row_stride: usize, col_stride: usi
         && isize::try_from(col_stride).is_ok()
 }
 
-/// What happens to the values that are in the output already.
+/// What happens to the values that the output has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Into {
+pub enum Accumulate {
     /// They are replaced by the product.
-    Fresh,
+    Replace,
     /// The product is added to them.
-    Sum,
+    Add,
 }
 
 /// `out = a b` or `out += a b`, on the caller's thread: shapes `[m, k] [k, n] -> [m, n]`.
@@ -166,23 +166,23 @@ pub enum Into {
 /// The bits of the result depend on the shapes and strides alone.
 ///
 /// ```
-/// use ldlf_math::product::{Into, View, ViewMut, product};
+/// use ldlf_math::product::{Accumulate, View, ViewMut, product};
 /// let (a, b) = ([1.0f32, 2.0, 3.0, 4.0], [1.0f32, 1.0]);
 /// let mut out = [0.0f32; 2];
-/// product(Into::Fresh, ViewMut::row_major(&mut out, 2, 1), View::row_major(&a, 2, 2), View::row_major(&b, 2, 1));
+/// product(Accumulate::Replace, ViewMut::row_major(&mut out, 2, 1), View::row_major(&a, 2, 2), View::row_major(&b, 2, 1));
 /// assert_eq!(out, [3.0, 7.0]);
 /// ```
 #[allow(
     unsafe_code,
     reason = "the gemm crate takes raw pointers; the views prove that every entry lies in its slice"
 )]
-pub fn product<T: Real>(into: Into, out: ViewMut<'_, T>, a: View<'_, T>, b: View<'_, T>) {
+pub fn product<T: Float>(accumulate: Accumulate, out: ViewMut<'_, T>, a: View<'_, T>, b: View<'_, T>) {
     assert!(a.rows == out.rows && b.cols == out.cols && a.cols == b.rows, "the shapes of a product must fit");
     if out.rows == 0 || out.cols == 0 {
         return;
     }
     if crate::simd::is_forced_portable() {
-        return plain_product(into, out, a, b);
+        return plain_product(accumulate, out, a, b);
     }
     // SAFETY: `View::strided` and `ViewMut::strided` checked that the entry furthest from the start of each slice, and so
     // every entry, lies within it, and that no two entries of `out` coincide; `out` is borrowed exclusively, so it cannot
@@ -195,7 +195,7 @@ pub fn product<T: Real>(into: Into, out: ViewMut<'_, T>, a: View<'_, T>, b: View
             out.data.as_mut_ptr(),
             out.col_stride as isize,
             out.row_stride as isize,
-            into == Into::Sum,
+            accumulate == Accumulate::Add,
             a.data.as_ptr(),
             a.col_stride as isize,
             a.row_stride as isize,
@@ -212,12 +212,12 @@ pub fn product<T: Real>(into: Into, out: ViewMut<'_, T>, a: View<'_, T>, b: View
     }
 }
 
-/// The product as its definition says, for processors that are told to use nothing special: what other levels are compared with.
-fn plain_product<T: Real>(into: Into, out: ViewMut<'_, T>, a: View<'_, T>, b: View<'_, T>) {
+/// The product by definition, for [`Level::Portable`](crate::simd::Level::Portable): the reference of the other levels.
+fn plain_product<T: Float>(accumulate: Accumulate, out: ViewMut<'_, T>, a: View<'_, T>, b: View<'_, T>) {
     for i in 0..out.rows {
         for j in 0..out.cols {
             let place = &mut out.data[i * out.row_stride + j * out.col_stride];
-            let start = if into == Into::Sum { *place } else { T::ZERO };
+            let start = if accumulate == Accumulate::Add { *place } else { T::ZERO };
             *place = (0..a.cols).fold(start, |sum, k| sum + a.at(i, k) * b.at(k, j));
         }
     }
@@ -249,10 +249,10 @@ mod tests {
             let a = if turned { View::row_major(&a, k, m).transposed() } else { View::row_major(&a, m, k) };
             let b = View::row_major(&b, k, n);
             let mut out = vec![1.0; m * n];
-            let into = if add { Into::Sum } else { Into::Fresh };
-            product(into, ViewMut::row_major(&mut out, m, n), a, b);
+            let accumulate = if add { Accumulate::Add } else { Accumulate::Replace };
+            product(accumulate, ViewMut::row_major(&mut out, m, n), a, b);
             let mut plain = vec![1.0; m * n];
-            plain_product(into, ViewMut::row_major(&mut plain, m, n), a, b);
+            plain_product(accumulate, ViewMut::row_major(&mut plain, m, n), a, b);
             for ((found, plain), expected) in out.iter().zip(plain).zip(by_hand(a, b)) {
                 let expected = if add { expected + 1.0 } else { expected };
                 prop_assert!((found - expected).abs() < 1e-12, "{found} {expected}");

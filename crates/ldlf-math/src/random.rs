@@ -1,12 +1,12 @@
-//! One seed flows down; every use derives its own generator from it by name and number.
+//! One seed for everything: every use derives its own generator from it by name and number.
 //!
 //! Because the generator of step 731 follows from the seed and the number 731 alone, no generator has a state that a
-//! checkpoint would have to carry, and rows may be treated in any order by any number of threads.
+//! checkpoint would have to store, and rows may be processed in any order by any number of threads.
 
 use rand::{RngExt, SeedableRng};
 pub use rand_xoshiro::Xoshiro256PlusPlus as Generator;
 
-/// A point in the tree of seeds.
+/// A node in the tree of seeds.
 ///
 /// ```
 /// use ldlf_math::Seed;
@@ -20,14 +20,14 @@ pub use rand_xoshiro::Xoshiro256PlusPlus as Generator;
 pub struct Seed(u64);
 
 impl Seed {
-    /// The root, from the number a user gives.
+    /// The root, from a user's number.
     pub fn new(seed: u64) -> Self {
         Seed(mix(seed ^ 0x6c64_6c66_5eed_0001))
     }
 
     /// The seed for one purpose.
     pub fn named(self, purpose: &str) -> Self {
-        // FNV-1a: short names, no need for more.
+        // FNV-1a is enough for short names.
         let hash = purpose
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
@@ -39,12 +39,12 @@ impl Seed {
         Seed(mix(self.0.wrapping_add(mix(number.wrapping_add(0x9e37_79b9_7f4a_7c15)))))
     }
 
-    /// The number behind this point, to tell two seeds apart.
+    /// The number of this seed, to compare two seeds.
     pub fn value(self) -> u64 {
         self.0
     }
 
-    /// The generator at this point.
+    /// The generator of this seed.
     pub fn generator(self) -> Generator {
         Generator::seed_from_u64(self.0)
     }

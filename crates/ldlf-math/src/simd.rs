@@ -1,13 +1,13 @@
-//! Plain loops, compiled for the processor at hand: a stock build runs AVX2 or AVX-512 code where it can.
+//! Plain loops, compiled for several instruction sets and dispatched at run time: a stock build runs AVX2 or AVX-512 code where it can.
 
 use std::sync::OnceLock;
 
 pub use pulp::{Simd, WithSimd, bytemuck};
 
-/// A set of instructions that a loop may be compiled for.
+/// An instruction set that a loop may be compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What every processor of this kind has.
+    /// The baseline of the architecture.
     Portable,
     /// AVX2 and FMA (x86-64-v3).
     V3,
@@ -29,8 +29,8 @@ pub fn level() -> Level {
     })
 }
 
-/// Whether less than the processor has was asked for, down to [`Level::Portable`]: then nothing else may choose a higher level
-/// by itself, and `product` does without the `gemm` crate.
+/// Whether `LDLF_SIMD` asks for [`Level::Portable`] on a processor that has more: then nothing else may choose a higher level
+/// by itself, and `product` does not use the `gemm` crate.
 pub fn is_forced_portable() -> bool {
     level() == Level::Portable && best() > Level::Portable
 }
@@ -86,8 +86,8 @@ pub fn dispatch_at<K: WithSimd>(level: Level, kernel: K) -> K::Output {
 /// ldlf_math::vectorise!(x.iter_mut().for_each(|v| *v *= 2.0));
 /// assert_eq!(x[999], 2.0);
 /// ```
-// A macro, because the closure must be inlined too: one that the compiler leaves as a function of its own is compiled for
-// every processor, and slow.
+// A macro, because the closure must be inlined too: one that the compiler leaves as a separate function is compiled for the
+// baseline, and slow.
 #[macro_export]
 macro_rules! vectorise {
     ($work:expr $(,)?) => {

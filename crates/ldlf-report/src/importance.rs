@@ -1,10 +1,10 @@
-//! Which features a model leans on, whatever the learner: how much worse it gets when one column is shuffled.
+//! Permutation importance, for any learner: how much worse a model gets when one column is shuffled.
 
-use ldlf_core::measures::score;
+use ldlf_core::measures::{KL, MAE_MEAN, score};
 use ldlf_core::{Csr, Dataset, Error, Features, Prediction, Result, Seed, Threads, TrainedModel};
 use ldlf_math::random::permutation;
 
-/// Rows times features that are looked at, at most: keeps wide tables within seconds.
+/// Rows times features that are evaluated, at most: keeps wide tables within seconds.
 const BUDGET: usize = 1_000_000;
 
 /// One feature's importance.
@@ -12,15 +12,15 @@ const BUDGET: usize = 1_000_000;
 pub struct Importance {
     /// The feature's number.
     pub feature: usize,
-    /// By how much the measure gets worse when the column's values are dealt to other rows.
+    /// By how much the measure gets worse when the column is shuffled.
     pub rise: f64,
 }
 
-/// What the importances are measured by, and over how many rows.
+/// The importances, their measure, and how many rows they were measured on.
 pub struct Importances {
     /// `kl`, or `mae_mean` for models that predict plain values.
     pub measure: &'static str,
-    /// Rows that were looked at.
+    /// Rows that were evaluated.
     pub rows: usize,
     /// Every feature, the most important first.
     pub features: Vec<Importance>,
@@ -43,7 +43,7 @@ pub fn permutation_importance(
     rows.truncate(count);
     let data = data.select(&rows);
     let prediction = model.predict(&data.features, threads)?;
-    let measure = if matches!(prediction, Prediction::Values(_)) { "mae_mean" } else { "kl" };
+    let measure = if matches!(prediction, Prediction::Values(_)) { MAE_MEAN.name } else { KL.name };
     let measured = |prediction: &Prediction| score(prediction, &data).get(measure).unwrap_or(0.0);
     let base = measured(&prediction);
     let columns = columns(&data.features);

@@ -1,20 +1,20 @@
-//! What a person looks at: statistics over results, pictures, and one self-contained HTML page.
+//! Statistics over results, figures, and one self-contained HTML page.
 //!
-//! [`load`] reads what evaluations left behind, [`statistics`] compares learners, [`plots`] holds a file a picture, [`table`] and
-//! [`page`] make the HTML. Text from data enters a page or a picture only through [`markup`], which escapes it.
+//! [`load`] reads the results of evaluations, [`statistics`] compares learners, [`plots`] has one file per figure, [`page`] makes the
+//! HTML. Text from data enters a page or a figure only through `markup`, which escapes it.
 
+mod figure;
 pub mod importance;
 pub mod load;
-pub mod markup;
+mod markup;
 pub mod page;
-pub mod palette;
-pub mod picture;
+mod palette;
 pub mod plots;
 #[cfg(feature = "png")]
 pub mod png;
 pub mod ranking;
 pub mod rows;
 pub mod statistics;
-pub mod table;
+mod table;
 
-pub use picture::Picture;
+pub use figure::Figure;

@@ -6,12 +6,6 @@ use std::fmt::{Display, Write};
 const VOID: [&str; 5] = ["meta", "link", "br", "input", "hr"];
 
 /// One element with its attributes and children, kept as finished text.
-///
-/// ```
-/// use ldlf_report::markup::Element;
-/// let cell = Element::new("td").attr("title", "\"a\"").text("1 < 2");
-/// assert_eq!(cell.to_string(), "<td title=\"&quot;a&quot;\">1 &lt; 2</td>");
-/// ```
 #[derive(Clone, Debug)]
 pub struct Element {
     name: &'static str,
@@ -31,7 +25,7 @@ impl Element {
         self
     }
 
-    /// Adds an attribute whose number has at most two digits after the point: enough for a picture.
+    /// Adds an attribute whose number has at most two digits after the point: enough for a figure.
     pub fn at(self, name: &str, value: f64) -> Self {
         self.attr(name, coordinate(value))
     }
@@ -114,6 +108,12 @@ pub fn coordinate(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_and_attributes_are_escaped() {
+        let cell = Element::new("td").attr("title", "\"a\"").text("1 < 2");
+        assert_eq!(cell.to_string(), "<td title=\"&quot;a&quot;\">1 &lt; 2</td>");
+    }
 
     #[test]
     fn whatever_stands_in_data_stays_text() {

@@ -1,6 +1,6 @@
-//! Colours that colour-blind eyes can tell apart (Okabe and Ito 2008), with a shape and a dash for each as a second channel.
+//! Colours that colour-blind readers can distinguish (Okabe and Ito 2008), each with a marker shape and a dash pattern.
 
-/// The colours of a page or picture on light or dark paper.
+/// The colours of a page or figure, light or dark.
 pub struct Palette {
     /// Behind everything.
     pub paper: &'static str,
@@ -12,15 +12,15 @@ pub struct Palette {
     pub muted: &'static str,
     /// Lines behind data.
     pub grid: &'static str,
-    /// What is true: bars behind predictions.
+    /// True values: bars behind predictions.
     pub truth: &'static str,
-    /// What is pointed at.
-    pub lit: &'static str,
-    /// One colour a series, in order.
+    /// What is highlighted.
+    pub highlight: &'static str,
+    /// One colour per series, in order.
     pub series: [&'static str; 7],
 }
 
-/// Ink on white.
+/// Dark on white.
 pub const LIGHT: Palette = Palette {
     paper: "#ffffff",
     raised: "#f4f5f7",
@@ -28,7 +28,7 @@ pub const LIGHT: Palette = Palette {
     muted: "#57606a",
     grid: "#d8dde3",
     truth: "#b4bcc6",
-    lit: "#d55e00",
+    highlight: "#d55e00",
     series: ["#0072b2", "#d55e00", "#009e73", "#b5588d", "#3a8fc4", "#b97f00", "#57606a"],
 };
 
@@ -40,7 +40,7 @@ pub const DARK: Palette = Palette {
     muted: "#a3abb5",
     grid: "#3a414b",
     truth: "#5d6774",
-    lit: "#ff9a4d",
+    highlight: "#ff9a4d",
     series: ["#56b4e9", "#ff8a3c", "#2fc79a", "#e39ac4", "#f0e442", "#e6b54d", "#a3abb5"],
 };
 
@@ -57,7 +57,7 @@ impl Palette {
             ("muted", self.muted),
             ("grid", self.grid),
             ("truth", self.truth),
-            ("lit", self.lit),
+            ("highlight", self.highlight),
         ]
         .map(|(name, colour)| (name.to_string(), colour))
         .into();
@@ -70,17 +70,17 @@ impl Palette {
         self.named().iter().map(|(name, colour)| format!("--{name}:{colour};")).collect()
     }
 
-    /// The rules of a picture that stands alone, with the colours written out.
-    pub fn picture_rules(&self) -> String {
-        self.named().iter().fold(page_picture_rules(), |rules, (name, colour)| {
+    /// The style rules of a figure in a file of its own, with the colours written out.
+    pub fn figure_rules(&self) -> String {
+        self.named().iter().fold(page_figure_rules(), |rules, (name, colour)| {
             rules.replace(&format!("var(--{name})"), colour)
         })
     }
 }
 
-/// The rules of pictures in a page, with the colours as custom properties: `s` lines, `m` marks, `o` open marks, `b` bands of a
-/// series.
-pub fn page_picture_rules() -> String {
+/// The style rules of figures in a page, with the colours as custom properties: `s` lines, `m` markers, `o` open markers, `b` bands
+/// of a series.
+pub fn page_figure_rules() -> String {
     let rule = |(place, dash): (usize, &&str)| {
         let dashes = if dash.is_empty() { String::new() } else { format!("stroke-dasharray:{dash};") };
         let colour = format!("var(--s{place})");
@@ -91,11 +91,11 @@ pub fn page_picture_rules() -> String {
              .b{place}{{fill:{colour};opacity:.16;stroke:none}}\n"
         )
     };
-    PICTURE_RULES.to_string() + &DASHES.iter().enumerate().map(rule).collect::<String>()
+    FIGURE_RULES.to_string() + &DASHES.iter().enumerate().map(rule).collect::<String>()
 }
 
-/// What the classes of pictures look like.
-const PICTURE_RULES: &str = "\
+/// The style of the classes of figures.
+const FIGURE_RULES: &str = "\
 text{fill:var(--ink);font-family:'DejaVu Sans',Verdana,system-ui,sans-serif;font-size:12px}
 .muted{fill:var(--muted)}
 .small{font-size:10.5px}
@@ -106,8 +106,8 @@ text{fill:var(--ink);font-family:'DejaVu Sans',Verdana,system-ui,sans-serif;font
 .truth{fill:var(--truth);stroke:none}
 .box{fill:var(--raised);stroke:var(--muted);stroke-width:1}
 .edge{stroke:var(--muted);fill:none}
-.lit{stroke:var(--lit);fill:none}
-.litbox{fill:var(--raised);stroke:var(--lit);stroke-width:2.5}
+.highlight{stroke:var(--highlight);fill:none}
+.highlightbox{fill:var(--raised);stroke:var(--highlight);stroke-width:2.5}
 .dead{fill:none;stroke:var(--muted);stroke-width:1;stroke-dasharray:3 2}
 .thick{stroke:var(--ink);stroke-width:4;fill:none}
 .update{stroke:var(--muted);stroke-width:1;fill:none;opacity:.8}
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_that_stands_alone_needs_no_custom_properties() {
-        let rules = LIGHT.picture_rules();
+    fn a_figure_that_stands_alone_needs_no_custom_properties() {
+        let rules = LIGHT.figure_rules();
         assert!(rules.contains(LIGHT.ink) && !rules.contains("var("), "{rules}");
     }
 }

@@ -1,4 +1,4 @@
-//! From SVG to PNG. Text is set in DejaVu Sans, which is built in, so that a picture has the same pixels everywhere.
+//! From SVG to PNG. Text is set in DejaVu Sans, which is built in, so that a figure has the same pixels on every machine.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use ldlf_core::{Error, Result};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb::Database};
 
-use crate::Picture;
+use crate::Figure;
 
-/// Pixels for each pixel of the picture: sharp on dense screens and in print.
+/// Pixels per pixel of the figure: sharp on dense screens and in print.
 const DENSITY: f32 = 2.0;
 
-/// The picture as the bytes of a PNG file.
-pub fn encode(picture: &Picture) -> Result<Vec<u8>> {
+/// The figure as the bytes of a PNG file.
+pub fn encode(figure: &Figure) -> Result<Vec<u8>> {
     let failed =
-        |why: String| Error::usage(format!("the picture cannot be drawn as PNG: {why}; write it as .svg"));
+        |why: String| Error::usage(format!("the figure cannot be drawn as PNG: {why}; write it as .svg"));
     let mut fonts = Database::new();
     for face in [dejavu::sans::regular(), dejavu::sans::bold()] {
         fonts.load_font_data(face.to_vec());
@@ -22,10 +22,10 @@ pub fn encode(picture: &Picture) -> Result<Vec<u8>> {
     fonts.set_sans_serif_family("DejaVu Sans");
     let options =
         Options { fontdb: Arc::new(fonts), font_family: "DejaVu Sans".into(), ..Options::default() };
-    let tree = Tree::from_str(&picture.alone(), &options).map_err(|e| failed(e.to_string()))?;
+    let tree = Tree::from_str(&figure.alone(), &options).map_err(|e| failed(e.to_string()))?;
     let size = |length: f64| (length as f32 * DENSITY).ceil() as u32;
-    let mut pixels = Pixmap::new(size(picture.width), size(picture.height))
-        .ok_or_else(|| failed(format!("{} x {} is no size", picture.width, picture.height)))?;
+    let mut pixels = Pixmap::new(size(figure.width), size(figure.height))
+        .ok_or_else(|| failed(format!("{} x {} is no size", figure.width, figure.height)))?;
     resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());
     pixels.encode_png().map_err(|e| failed(e.to_string()))
 }

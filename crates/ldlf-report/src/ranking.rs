@@ -1,17 +1,13 @@
-//! Who comes first: ranks of learners within an evaluation and over several.
+//! Ranks of learners within an evaluation and over several.
 
-use ldlf_core::measures::{direction, title};
+use ldlf_core::measures::{Direction, direction, find, title};
 
 use crate::load::Evaluation;
 use crate::statistics::{Friedman, average_ranks, friedman, holm, ranks, wilcoxon};
 
-/// The measures of the paper's tables.
-pub const IN_TABLE: [&str; 6] = ["kl", "euclidean", "sorensen", "squared_chi2", "fidelity", "intersection"];
-
-/// The measures that a table of an evaluation shows: the paper's where there are distributions, and those of ordered labels.
+/// The measures that the table of an evaluation shows: those in tables that at least one run has.
 pub fn shown_measures(evaluation: &Evaluation) -> Vec<String> {
-    let ordered = ldlf_core::measures::ORDERED;
-    let shown = |name: &String| IN_TABLE.contains(&name.as_str()) || ordered.contains(&name.as_str());
+    let shown = |name: &String| find(name).is_some_and(|measure| measure.in_tables);
     evaluation.measures().into_iter().filter(shown).collect()
 }
 
@@ -41,7 +37,7 @@ pub struct Comparison {
     pub measure: String,
     /// The datasets, in the order given.
     pub datasets: Vec<String>,
-    /// The learners that stand in every one of them, the best first.
+    /// The learners that all of them have, the best first.
     pub learners: Vec<String>,
     /// The mean values, `[datasets][learners]`.
     pub values: Vec<Vec<f64>>,
@@ -65,7 +61,7 @@ pub struct Pair {
     pub corrected: f64,
 }
 
-/// Compares the learners that stand in all evaluations, one evaluation a dataset. `None` for fewer than two datasets or learners.
+/// Compares the learners that all evaluations have, one evaluation per dataset. `None` for fewer than two datasets or learners.
 pub fn compare(evaluations: &[&Evaluation], measure: &str) -> Option<Comparison> {
     let value = |evaluation: &Evaluation, learner: &str| {
         evaluation.runs.iter().find(|run| run.name == learner).and_then(|run| run.mean.get(measure))
@@ -109,11 +105,11 @@ pub fn compare(evaluations: &[&Evaluation], measure: &str) -> Option<Comparison>
     })
 }
 
-/// A measure's title with the way it points, such as `K-L ↓`.
-pub fn head(measure: &str) -> String {
+/// A measure's title with its direction, such as `K-L ↓`.
+pub fn column_title(measure: &str) -> String {
     let arrow = match direction(measure) {
-        ldlf_core::measures::Direction::LowerIsBetter => '↓',
-        ldlf_core::measures::Direction::HigherIsBetter => '↑',
+        Direction::LowerIsBetter => '↓',
+        Direction::HigherIsBetter => '↑',
     };
     format!("{} {arrow}", title(measure))
 }

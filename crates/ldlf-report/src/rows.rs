@@ -1,12 +1,12 @@
-//! What predictions say row by row and label by label.
+//! Predictions row by row and label by label.
 
-use ldlf_core::measures::KL;
+use ldlf_core::measures::kl;
 
 use crate::load::PredictedRow;
 
-/// A row that is worth looking at.
+/// A row that is shown as an example.
 #[derive(Clone, Debug)]
-pub struct TellingRow {
+pub struct ExampleRow {
     /// Why: `best`, `median`, `worst`, or `chosen`.
     pub why: &'static str,
     /// The row.
@@ -15,21 +15,18 @@ pub struct TellingRow {
     pub kl: f64,
 }
 
-/// The best, the median and the worst row by K-L, then the chosen ones; a chosen row that was not tested is left out.
-pub fn telling(rows: &[PredictedRow], chosen: &[usize]) -> Vec<TellingRow> {
-    let mut measured: Vec<(f64, usize)> = rows
-        .iter()
-        .enumerate()
-        .map(|(place, row)| ((KL.of_row)(&row.truth, &row.predicted), place))
-        .collect();
+/// The best, the median and the worst row by K-L, then the chosen ones; a chosen row that was not tested is skipped.
+pub fn example_rows(rows: &[PredictedRow], chosen: &[usize]) -> Vec<ExampleRow> {
+    let mut measured: Vec<(f64, usize)> =
+        rows.iter().enumerate().map(|(place, row)| (kl(&row.truth, &row.predicted), place)).collect();
     measured.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let Some(last) = measured.len().checked_sub(1) else { return Vec::new() };
-    let mut shown: Vec<TellingRow> = [("best", 0), ("median", last / 2), ("worst", last)]
-        .map(|(why, at)| TellingRow { why, row: rows[measured[at].1].clone(), kl: measured[at].0 })
+    let mut shown: Vec<ExampleRow> = [("best", 0), ("median", last / 2), ("worst", last)]
+        .map(|(why, at)| ExampleRow { why, row: rows[measured[at].1].clone(), kl: measured[at].0 })
         .into();
     for number in chosen {
         if let Some((kl, place)) = measured.iter().find(|(_, place)| rows[*place].row == *number) {
-            shown.push(TellingRow { why: "chosen", row: rows[*place].clone(), kl: *kl });
+            shown.push(ExampleRow { why: "chosen", row: rows[*place].clone(), kl: *kl });
         }
     }
     shown
@@ -46,7 +43,7 @@ pub fn label_errors(rows: &[PredictedRow], labels: usize) -> Vec<f64> {
     sums.iter().map(|sum| sum / rows.len().max(1) as f64).collect()
 }
 
-/// How far the mode of each row is from its true value: the error of ordered labels. Rows without a single true value are
+/// The absolute error of each row's mode, for ordered labels. Rows without a single true value are
 /// compared with the mode of their true distribution.
 pub fn mode_errors(rows: &[PredictedRow], values: &[f64]) -> Vec<f64> {
     let mode = |distribution: &[f32]| values[ldlf_core::estimates::mode(distribution).min(values.len() - 1)];
@@ -66,9 +63,10 @@ mod tests {
     #[test]
     fn the_best_the_median_and_the_worst_row_are_shown_and_those_chosen() {
         let rows = [row(7, [0.9, 0.1]), row(3, [0.5, 0.5]), row(5, [0.6, 0.4])];
-        let shown: Vec<(&str, usize)> = telling(&rows, &[5, 99]).iter().map(|r| (r.why, r.row.row)).collect();
+        let shown: Vec<(&str, usize)> =
+            example_rows(&rows, &[5, 99]).iter().map(|r| (r.why, r.row.row)).collect();
         assert_eq!(shown, [("best", 3), ("median", 5), ("worst", 7), ("chosen", 5)]);
-        assert!(telling(&[], &[]).is_empty());
+        assert!(example_rows(&[], &[]).is_empty());
     }
 
     #[test]

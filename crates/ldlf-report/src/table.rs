@@ -1,4 +1,4 @@
-//! A table that can be sorted with mouse or keyboard: the heads are buttons, the order is told to screen readers.
+//! A table that can be sorted with mouse or keyboard: the column headers are buttons, and the order is announced to screen readers.
 
 use crate::markup::Element;
 
@@ -14,13 +14,13 @@ impl Cell {
         Cell { content: Element::new("td").text(text), key: None }
     }
 
-    /// A number with four digits, or a dash.
+    /// A number with so many digits after the point, or a dash.
     pub fn number(value: Option<f64>, digits: usize) -> Self {
         let text = value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
         Cell { content: Element::new("td").class("number").text(text), key: value }
     }
 
-    /// Mean, deviation and rank of a measure; rank 1 is marked as best in words as well as in looks.
+    /// Mean, standard deviation and rank of a measure; the best is marked in words as well as by style.
     pub fn measured(mean: Option<f64>, std: Option<f64>, rank: f64, best: bool) -> Self {
         let Some(mean) = mean else { return Cell::number(None, 0) };
         let shown = Element::new(if best { "strong" } else { "span" }).text(format!("{mean:.4}"));
@@ -38,28 +38,28 @@ impl Cell {
     }
 }
 
-/// Heads and rows.
-pub struct Table {
+/// Columns and rows.
+pub struct SortableTable {
     caption: String,
-    heads: Vec<(String, bool)>,
+    columns: Vec<(String, bool)>,
     rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
+impl SortableTable {
     /// A table with the given caption.
     pub fn new(caption: impl Into<String>) -> Self {
-        Table { caption: caption.into(), heads: Vec::new(), rows: Vec::new() }
+        SortableTable { caption: caption.into(), columns: Vec::new(), rows: Vec::new() }
     }
 
     /// Adds a column of words.
-    pub fn words(mut self, head: impl Into<String>) -> Self {
-        self.heads.push((head.into(), false));
+    pub fn words(mut self, title: impl Into<String>) -> Self {
+        self.columns.push((title.into(), false));
         self
     }
 
     /// Adds a column of numbers.
-    pub fn numbers(mut self, head: impl Into<String>) -> Self {
-        self.heads.push((head.into(), true));
+    pub fn numbers(mut self, title: impl Into<String>) -> Self {
+        self.columns.push((title.into(), true));
         self
     }
 
@@ -70,12 +70,12 @@ impl Table {
 
     /// The table in a frame that scrolls sideways on narrow screens.
     pub fn html(self) -> Element {
-        let head = |(head, number): &(String, bool)| {
-            let button = Element::new("button").attr("type", "button").text(head);
+        let header = |(title, number): &(String, bool)| {
+            let button = Element::new("button").attr("type", "button").text(title);
             let cell = Element::new("th").attr("scope", "col").attr("aria-sort", "none");
             (if *number { cell.class("number") } else { cell }).child(button)
         };
-        let heads = Element::new("tr").children(self.heads.iter().map(head));
+        let headers = Element::new("tr").children(self.columns.iter().map(header));
         let row = |cells: Vec<Cell>| {
             Element::new("tr").children(cells.into_iter().map(|Cell { content, key }| match key {
                 Some(key) => content.attr("data-key", key),
@@ -85,7 +85,7 @@ impl Table {
         let table = Element::new("table")
             .class("sortable")
             .child(Element::new("caption").text(&self.caption))
-            .child(Element::new("thead").child(heads))
+            .child(Element::new("thead").child(headers))
             .child(Element::new("tbody").children(self.rows.into_iter().map(row)));
         let frame = Element::new("div").class("wide").attr("role", "region").attr("tabindex", "0");
         frame.attr("aria-label", self.caption).child(table)

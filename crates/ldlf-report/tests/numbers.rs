@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ldlf_report::load::{Evaluation, Run, read};
-use ldlf_report::ranking::IN_TABLE;
+use ldlf_core::measures::all;
+use ldlf_report::load::{Evaluation, LearnerRun, read};
 use serde_json::Value;
 
 fn repository() -> PathBuf {
@@ -21,9 +21,14 @@ fn numbers(name: &str) -> Evaluation {
 }
 
 /// `0.0903 ± 0.0036`, as pages write a measure.
-fn written(run: &Run, measure: &str) -> String {
+fn written(run: &LearnerRun, measure: &str) -> String {
     let (mean, std) = (run.mean.get(measure), run.std.get(measure));
     format!("{:.4} ± {:.4}", mean.expect("a mean"), std.expect("a deviation"))
+}
+
+/// The names of the measures in the paper's tables.
+fn of_the_paper() -> impl Iterator<Item = &'static str> {
+    all().iter().filter(|measure| measure.in_tables && !measure.is_ordered()).map(|measure| measure.name)
 }
 
 /// The cells of a row of a Markdown table, without marks for bold and code.
@@ -41,7 +46,7 @@ fn check_table(page: &str, section: &str, evaluation: &Evaluation) -> usize {
         let run = run.unwrap_or_else(|| {
             panic!("{page}: {} is not in the numbers of {}", cells[0], evaluation.dataset)
         });
-        for (measure, cell) in IN_TABLE.iter().zip(&cells[1..]) {
+        for (measure, cell) in of_the_paper().zip(&cells[1..]) {
             assert_eq!(
                 *cell,
                 written(run, measure),
@@ -221,7 +226,7 @@ fn the_row_of_the_paper_is_met_on_movie_by_its_protocol() {
     let place = list(&section["entrants"]).iter().position(|label| label == "sldlf").expect("sldlf");
     let own = &section["evaluation"]["results"][place]["mean"];
     let published = list(&section["published"]).iter().find(|row| row["method"] == "sLDLF").expect("its row");
-    for measure in IN_TABLE {
+    for measure in of_the_paper() {
         let (mean, row) = (own[measure].as_f64().expect("a mean"), &published["numbers"][measure]);
         let (theirs, std) =
             (row["mean"].as_f64().expect("a mean"), row["std"].as_f64().expect("a deviation"));
@@ -239,7 +244,7 @@ fn the_page_of_ages_shows_the_committed_numbers() {
     }
     let part = parts.iter().find(|part| part.starts_with("APPA-REAL")).expect("a part of the page");
     let evaluation = numbers("ordered/numbers/appa-real");
-    let measures = IN_TABLE.iter().chain(&ldlf_core::measures::ORDERED);
+    let measures = all().iter().filter(|measure| measure.in_tables).map(|measure| measure.name);
     let rows: Vec<Vec<String>> =
         part.lines().filter(|line| line.starts_with("| ")).skip(1).map(cells).collect();
     assert_eq!(rows.len(), evaluation.runs.len());
@@ -258,7 +263,7 @@ fn the_page_of_accuracy_shows_the_committed_numbers() {
     let table = page.split("\n## K-L").nth(1).and_then(|part| part.split("\n## ").next()).expect("a table");
     let mut lines = table.lines().filter(|line| line.starts_with('|'));
     let sets = cells(lines.next().expect("a head"))[1..].to_vec();
-    let runs: Vec<Vec<Run>> = sets
+    let runs: Vec<Vec<LearnerRun>> = sets
         .iter()
         .map(|set| {
             // FG-Net is not among the sets of the baselines.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,21 @@ def known(y: Any, labels: Labels, sigma: float | None) -> np.ndarray:
     if array.shape[1] != len(labels.classes):
         raise ValueError(f"y has {array.shape[1]} labels, the model {len(labels.classes)}")
     return _engine.normalise(_floats(array))
+
+
+def for_ordered(
+    y: Any, values: np.ndarray, distributions: Callable[[Any], np.ndarray]
+) -> tuple[np.ndarray, list[float] | None]:
+    """What measures of ordered labels compare with: true distributions, and the true numbers where y is one number per row.
+
+    The distribution of a number is all on the label whose value is nearest.
+    """
+    array, _ = _array(y)
+    if array.ndim == 2:
+        return distributions(y), None
+    singles = _numbers(array, "y")
+    nearest = np.abs(singles[:, None] - values[None, :]).argmin(axis=1)
+    return np.eye(len(values), dtype=np.float32)[nearest], singles.tolist()
 
 
 def _array(y: Any) -> tuple[np.ndarray, list[str] | None]:

@@ -1,24 +1,41 @@
 """How far predicted distributions are from true ones. Both are of shape (rows, labels); vote counts are normalised.
 
->>> from ldlf.measures import kl, intersection
+There is a function per measure of the engine. Those of ordered labels also need ``label_values``, the number that each label
+stands for; their y_true may be one number per row.
+
+>>> from ldlf.measures import intersection, kl, mae_mean
 >>> kl([[0.5, 0.5]], [[0.5, 0.5]]), intersection([[1, 0]], [[0.25, 0.75]])
 (0.0, 0.25)
+>>> mae_mean([20], [[0.5, 0.5]], label_values=[20, 30])
+5.0
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from . import _engine
+from . import _engine, _targets
 
-#: Every measure: its name, its title in tables, and whether a higher value is better.
-MEASURES: dict[str, tuple[str, bool]] = {
-    measure["name"]: (measure["title"], measure["higher_is_better"])
+
+class Measure(NamedTuple):
+    """What the engine says about a measure."""
+
+    #: Its title in tables.
+    title: str
+    #: Whether a higher value is better.
+    higher_is_better: bool
+    #: Whether it needs labels that stand for numbers.
+    ordered: bool
+
+
+#: Every measure by its name.
+MEASURES: dict[str, Measure] = {
+    measure["name"]: Measure(measure["title"], measure["higher_is_better"], measure["ordered"])
     for measure in json.loads(_engine.describe_measures())
 }
 
@@ -27,28 +44,42 @@ def _distributions(values: Any) -> np.ndarray:
     return _engine.normalise(np.asarray(values, dtype=np.float64))
 
 
-def _function(name: str, title: str, higher: bool) -> Callable[..., float]:
+def _weights(sample_weight: Any, rows: np.ndarray) -> np.ndarray | None:
+    return None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
+
+
+def _of_distributions(name: str) -> Callable[..., float]:
     def measure(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
         truth, predicted = _distributions(y_true), _distributions(y_pred)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, truth, dtype=np.float64)
-        return _engine.measure(name, truth, predicted, weights)
+        return _engine.measure(name, truth, predicted, _weights(sample_weight, truth))
 
-    measure.__name__ = measure.__qualname__ = name
-    measure.__doc__ = f"{title}, the mean over the rows; {'higher' if higher else 'lower'} is better."
     return measure
 
 
-kl = _function("kl", *MEASURES["kl"])
-euclidean = _function("euclidean", *MEASURES["euclidean"])
-sorensen = _function("sorensen", *MEASURES["sorensen"])
-squared_chi2 = _function("squared_chi2", *MEASURES["squared_chi2"])
-fidelity = _function("fidelity", *MEASURES["fidelity"])
-intersection = _function("intersection", *MEASURES["intersection"])
-chebyshev = _function("chebyshev", *MEASURES["chebyshev"])
-clark = _function("clark", *MEASURES["clark"])
-canberra = _function("canberra", *MEASURES["canberra"])
-cosine = _function("cosine", *MEASURES["cosine"])
+def _of_ordered_labels(name: str) -> Callable[..., float]:
+    def measure(y_true: Any, y_pred: Any, *, label_values: Any, sample_weight: Any = None) -> float:
+        predicted = _distributions(y_pred)
+        values = _targets._numbers(label_values, "label_values")
+        truth, singles = _targets.for_ordered(y_true, values, _distributions)
+        weights = _weights(sample_weight, predicted)
+        return _engine.measure(name, truth, predicted, weights, values.tolist(), singles)
 
-__all__ = ["MEASURES", *MEASURES]
+    return measure
+
+
+def _function(name: str, measure: Measure) -> Callable[..., float]:
+    function = (_of_ordered_labels if measure.ordered else _of_distributions)(name)
+    function.__name__ = function.__qualname__ = name
+    better = "higher" if measure.higher_is_better else "lower"
+    function.__doc__ = f"{measure.title}, the mean over the rows; {better} is better."
+    return function
+
+
+globals().update({name: _function(name, measure) for name, measure in MEASURES.items()})
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Callable[..., float]: ...
+
+
+__all__ = ["MEASURES", "Measure", *MEASURES]

@@ -21,51 +21,33 @@ from .measures import MEASURES
 
 
 class MeasureScorer:
-    """Scores distributions by a measure, with the sign that makes higher better."""
+    """Scores distributions by a measure of :data:`ldlf.measures.MEASURES`, with the sign that makes higher better.
+
+    y is what ``fit`` takes. A measure of ordered labels compares with y where it is one number per row; where y holds
+    distributions, it reads the true value off them as it does off the predictions.
+    """
 
     def __init__(self, measure: str) -> None:
+        if measure not in MEASURES:
+            raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
         self.measure = measure
-        self.sign = 1.0 if MEASURES[measure][1] else -1.0
+        self.sign = 1.0 if MEASURES[measure].higher_is_better else -1.0
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         inner = _last_step(estimator)
-        truth = _targets.known(y, inner._labels, inner.sigma)
+        values = np.asarray(inner._values(self.measure)) if MEASURES[self.measure].ordered else None
         distributions = np.ascontiguousarray(estimator.predict_proba(X), dtype=np.float32)
         weights = inner._weights(sample_weight, distributions)
-        return self.sign * _engine.measure(self.measure, truth, distributions, weights)
+        if values is None:
+            truth = _targets.known(y, inner._labels, inner.sigma)
+            return self.sign * _engine.measure(self.measure, truth, distributions, weights)
+        truth, singles = _targets.for_ordered(y, values, lambda y: _targets.known(y, inner._labels, None))
+        return self.sign * _engine.measure(
+            self.measure, truth, distributions, weights, values.tolist(), singles
+        )
 
     def __repr__(self) -> str:
         return f"MeasureScorer({self.measure!r})"
-
-
-class ErrorScorer:
-    """Minus the mean absolute error of an answer (``"label"``, ``"mean"`` or ``"quantile"``, the median) for ordered labels.
-
-    y is one number a row, or distributions, of which the same answer is taken.
-    """
-
-    def __init__(self, answer: str) -> None:
-        self.answer = answer
-
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        inner = _last_step(estimator)
-        values = inner._values(f"neg_mae_{self.answer}")
-        found = self._read(np.ascontiguousarray(estimator.predict_proba(X), dtype=np.float32), values)
-        truth, _ = _targets._array(y)
-        if truth.ndim == 2:
-            truth = self._read(_targets.known(y, inner._labels, None), values)
-        errors = np.abs(found - np.asarray(truth, dtype=np.float64))
-        return -float(np.average(errors, weights=sample_weight))
-
-    def _read(self, distributions: np.ndarray, values: list[float]) -> np.ndarray:
-        if self.answer == "mean":
-            return _engine.means(distributions, values)
-        if self.answer == "median":
-            return _engine.quantiles(distributions, values, 0.5)
-        return np.asarray(values)[distributions.argmax(axis=1)]
-
-    def __repr__(self) -> str:
-        return f"ErrorScorer({self.answer!r})"
 
 
 def _last_step(estimator: Any) -> Any:
@@ -81,11 +63,10 @@ def _last_step(estimator: Any) -> Any:
 
 
 #: Every scorer by its name.
-SCORERS: dict[str, MeasureScorer | ErrorScorer] = {
-    **{("" if higher else "neg_") + name: MeasureScorer(name) for name, (_, higher) in MEASURES.items()},
-    **{f"neg_mae_{answer}": ErrorScorer(answer) for answer in ("mode", "mean", "median")},
+SCORERS: dict[str, MeasureScorer] = {
+    ("" if measure.higher_is_better else "neg_") + name: MeasureScorer(name) for name, measure in MEASURES.items()
 }
 
 neg_kl = SCORERS["neg_kl"]
 
-__all__ = ["SCORERS", "ErrorScorer", "MeasureScorer", "neg_kl"]
+__all__ = ["SCORERS", "MeasureScorer", "neg_kl"]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ldlf::evaluate::{Contender, CrossValidation, FoldStore, Plan, Protocol, cross_validate};
 use ldlf::folds::{self, Fold};
 use ldlf::journal::Journal;
-use ldlf::measures::{self, ORDERED};
+use ldlf::measures::{self, Direction, Measure};
 use ldlf::{
     Dataset, Error, FitContext, Fitted, Learner, Result, Settings, Threads, fold_file, registry, results,
 };
@@ -20,9 +20,6 @@ use crate::inputs::{check_input, data_name};
 use crate::pictures::readable;
 use crate::printer::{Printer, Table, counted};
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
-
-/// The measures of the paper's tables: the first of all measures.
-const IN_TABLE: usize = 6;
 
 /// Random splits when their number is not given.
 pub const SPLITS: usize = 10;
@@ -65,11 +62,8 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     if args.json {
         printer.json(&evaluation)?
     } else if args.markdown {
-        let ordered = is_ordered(&evaluation).then_some(ORDERED).into_iter().flatten();
-        printer.text(&markdown::section(
-            &evaluation,
-            &in_table().into_iter().chain(ordered).collect::<Vec<_>>(),
-        ))?
+        let measures: Vec<&str> = shown_measures(&evaluation).iter().map(|measure| measure.name).collect();
+        printer.text(&markdown::section(&evaluation, &measures))?
     } else {
         printer.text(&shown(&evaluation, folds.len()))?
     }
@@ -231,10 +225,12 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let sizes = [read, counted(labels.len(), "label")].join(", ");
     let fold_count = counted(folds, "fold");
     let mut text = format!("{dataset}, {sizes}; protocol {}, {fold_count}, seed {seed}\n\n", protocol.name());
-    text += &table(evaluation, &in_table(), folds).to_string();
-    let ordered = is_ordered(evaluation);
-    if ordered {
-        text += &format!("\n{}", table(evaluation, &ORDERED, folds));
+    let measures = shown_measures(evaluation);
+    let (ordered, of_distributions): (Vec<_>, Vec<_>) =
+        measures.iter().copied().partition(|measure| measure.is_ordered());
+    text += &table(evaluation, &of_distributions, folds).to_string();
+    if !ordered.is_empty() {
+        text += &format!("\n{}", table(evaluation, &ordered, folds));
     }
     text.push('\n');
     if folds > 1 {
@@ -243,8 +239,7 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     if evaluation.results.len() > 1 {
         text += "* marks the best. ";
     }
-    text += if ordered { "Fidelity, intersection and CS(5)" } else { "Fidelity and intersection" };
-    text += " should be high, the others low.\n";
+    text += &format!("{} should be high, the others low.\n", best_high(&measures));
     if *protocol == Protocol::Released {
         text += "Released protocol: rows are drawn with replacement, so that most test rows are also training rows, and the\n\
                  iteration with the best test K-L is reported. It reproduces a published row; it does not say how well a\n\
@@ -253,23 +248,38 @@ pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     text
 }
 
-/// Whether the labels stand for numbers.
-fn is_ordered(evaluation: &CrossValidation) -> bool {
-    evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some())
+/// The measures in the tables: those of ordered labels where some learner has one.
+fn shown_measures(evaluation: &CrossValidation) -> Vec<&'static Measure> {
+    let has =
+        |measure: &Measure| evaluation.results.iter().any(|result| result.mean.get(measure.name).is_some());
+    let is_ordered = measures::ordered().any(has);
+    let shown = |measure: &&Measure| measure.in_tables && (is_ordered || !measure.is_ordered());
+    measures::all().iter().filter(shown).collect()
 }
 
-/// The names of the measures in the table.
-fn in_table() -> Vec<&'static str> {
-    measures::all().iter().take(IN_TABLE).map(|measure| measure.name).collect()
+/// The titles of the measures that should be high, as the subject of a sentence: `Fidelity, intersection and CS(5)`.
+fn best_high(measures: &[&Measure]) -> String {
+    let high = measures.iter().filter(|measure| measure.direction == Direction::HigherIsBetter);
+    let mut titles: Vec<String> = high.map(|measure| measure.title.to_string()).collect();
+    for title in titles.iter_mut().skip(1) {
+        // An abbreviation keeps its capitals.
+        if title.chars().nth(1).is_some_and(char::is_lowercase) {
+            *title = title.to_lowercase();
+        }
+    }
+    match titles.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => titles.concat(),
+    }
 }
 
-fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
-    let heads = std::iter::once("learner").chain(names.iter().map(|name| measures::title(name)));
+fn table(evaluation: &CrossValidation, measures: &[&Measure], folds: usize) -> Table {
+    let heads = std::iter::once("learner").chain(measures.iter().map(|measure| measure.title));
     let mut table =
         Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
     for result in &evaluation.results {
         let mut cells = vec![result.learner.clone()];
-        for name in names {
+        for Measure { name, direction, .. } in measures {
             let Some(mean) = result.mean.get(name) else {
                 cells.push("- ".into());
                 continue;
@@ -279,7 +289,7 @@ fn table(evaluation: &CrossValidation, names: &[&str], folds: usize) -> Table {
                 .results
                 .iter()
                 .filter_map(|other| other.mean.get(name))
-                .any(|other| measures::direction(name).prefers(other, mean));
+                .any(|other| direction.prefers(other, mean));
             let mark = if alone || beaten { ' ' } else { '*' };
             let deviation = result.std.get(name).filter(|_| folds > 1);
             let spread = deviation.map_or(String::new(), |std| format!("±{std:.4}"));

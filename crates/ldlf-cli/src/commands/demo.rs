@@ -12,7 +12,8 @@ use ldlf::{
 
 use super::Ending;
 use super::cv::{check_results_folder, contender, shown, watched};
-use super::look::lay_open;
+use super::generate::{Layout, save};
+use super::look::inspected;
 use crate::args::{Demo, read_with};
 use crate::printer::{Printer, number};
 use crate::progress::{TrainingWatcher, listen_for_ctrl_c};
@@ -56,8 +57,8 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     let evaluation = watched(&plan, None, printer)?;
     results::save(&folder, &evaluation, &data)?;
     let threads = Threads::joined_by_caller(args.compute.threads)?;
-    let laid_open = lay_open("model.ldlf", &trained, &data, &[], &threads)?;
-    let page = super::report::of_folder("A first look: votes", &folder, laid_open)?;
+    let model_section = inspected("model.ldlf", &trained, &data, &[], &threads)?;
+    let page = super::report::of_folder("A first look: votes", &folder, model_section)?;
     super::report::write(&report, Overwrite::Yes, &page)?;
     let names: Vec<&str> = contenders.iter().map(|contender| contender.learner.name()).collect();
     printer.text(&format!(

@@ -1,12 +1,12 @@
-//! A model laid open over some data: what the report and the pictures of a model show.
+//! A model inspected on some data: what the report and the figures of a model show.
 
 use std::path::Path;
 
 use ldlf::{Dataset, Error, Prediction, Result, Threads, TrainedModel};
 use ldlf_report::importance::permutation_importance;
 use ldlf_report::load::PredictedRow;
-use ldlf_report::page::ModelPart;
-use ldlf_report::rows::telling;
+use ldlf_report::page::ReportedModel;
+use ldlf_report::rows::example_rows;
 
 use crate::args::ModelOptions;
 use crate::inputs::{check_input, data_name, load_model};
@@ -49,31 +49,31 @@ pub fn predicted_rows(model: &TrainedModel, data: &Dataset, threads: &Threads) -
     Ok((0..data.rows()).map(row).collect())
 }
 
-/// All that the report shows of a model. Without chosen rows, the way of the median row is lit.
-pub fn lay_open(
+/// All that the report shows of a model. Without chosen rows, the path of the median row is highlighted.
+pub fn inspected(
     name: &str,
     model: &TrainedModel,
     data: &Dataset,
     chosen: &[usize],
     threads: &Threads,
-) -> Result<ModelPart> {
+) -> Result<ReportedModel> {
     check_rows(chosen, data)?;
     let rows = predicted_rows(model, data, threads)?;
-    let lit: Vec<usize> = match chosen {
-        [] => telling(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
+    let highlighted: Vec<usize> = match chosen {
+        [] => example_rows(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
         chosen => chosen.to_vec(),
     };
-    // Pictures have no features to shuffle.
+    // Images have no features to shuffle.
     let importances = match &data.images {
         Some(_) => None,
         None => Some(permutation_importance(model, data, threads)?),
     };
-    Ok(ModelPart {
+    Ok(ReportedModel {
         name: name.to_string(),
         facts: facts(model, data),
         schema: model.schema.clone(),
         importances,
-        view: model.model.look_inside(&data.features, &lit, threads),
+        view: model.model.look_inside(&data.features, &highlighted, threads),
         rows,
         chosen: chosen.to_vec(),
     })
@@ -90,7 +90,7 @@ fn facts(model: &TrainedModel, data: &Dataset) -> Vec<(String, String)> {
         facts.push(("validation K-L".into(), number(model.summary.validation_kl)));
     }
     facts.extend(model.model.inspect().into_iter().map(|(name, value)| (name, word(&value))));
-    facts.push(("looked at with".into(), format!("{}, {}", data.name, counted(data.rows(), "row"))));
+    facts.push(("evaluated on".into(), format!("{}, {}", data.name, counted(data.rows(), "row"))));
     facts
 }
 

@@ -1,4 +1,4 @@
-//! `ldlf plot`: one picture as SVG or PNG.
+//! `ldlf plot`: one figure as SVG or PNG.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,8 +9,8 @@ use ldlf_report::importance::permutation_importance;
 use ldlf_report::load::{Evaluation, Predictions};
 use ldlf_report::page::feature_name;
 use ldlf_report::ranking::{best_first, compare};
-use ldlf_report::rows::{label_errors, mode_errors, telling};
-use ldlf_report::{Picture, plots};
+use ldlf_report::rows::{example_rows, label_errors, mode_errors};
+use ldlf_report::{Figure, plots};
 
 use super::report::read_all;
 use super::{Ending, look};
@@ -18,10 +18,10 @@ use crate::args::{Plot, PlotKind};
 use crate::inputs::{check_destination, is_standard};
 use crate::printer::Printer;
 
-/// Learners that share a picture.
+/// Learners that share a figure.
 const TOGETHER: usize = 5;
 
-/// Draws the picture and writes it.
+/// Draws the figure and writes it.
 pub fn run(args: &Plot, printer: &Printer) -> Result<Ending> {
     if is_standard(&args.out) {
         return Err(Error::usage("the picture is a file; name one with --out"));
@@ -29,7 +29,7 @@ pub fn run(args: &Plot, printer: &Printer) -> Result<Ending> {
     let format = Format::of(&args.out)?;
     let overwrite = check_destination(&args.out, args.force)?;
     let of_model = matches!(args.kind, PlotKind::Tree | PlotKind::LeafUsage | PlotKind::Importance);
-    let picture = if of_model {
+    let figure = if of_model {
         of_a_model(args, printer)?
     } else {
         if args.results.is_empty() {
@@ -40,12 +40,12 @@ pub fn run(args: &Plot, printer: &Printer) -> Result<Ending> {
         look::check_results(&args.results)?;
         of_results(args, &read_all(&args.results)?)?
     };
-    write(&args.out, overwrite, format, &picture)?;
-    printer.message(format_args!("{}: {}", args.out.display(), picture.description));
+    write(&args.out, overwrite, format, &figure)?;
+    printer.message(format_args!("{}: {}", args.out.display(), figure.description));
     Ok(Ending::Done)
 }
 
-/// How a picture is written.
+/// How a figure is written.
 #[derive(Clone, Copy)]
 pub enum Format {
     /// Text.
@@ -67,17 +67,17 @@ impl Format {
     }
 }
 
-/// Writes a picture whole or not at all.
-pub fn write(path: &Path, overwrite: Overwrite, format: Format, picture: &Picture) -> Result<()> {
+/// Writes a figure whole or not at all.
+pub fn write(path: &Path, overwrite: Overwrite, format: Format, figure: &Figure) -> Result<()> {
     let bytes = match format {
-        Format::Svg => picture.alone().into_bytes(),
+        Format::Svg => figure.alone().into_bytes(),
         #[cfg(feature = "png")]
-        Format::Png => ldlf_report::png::encode(picture)?,
+        Format::Png => ldlf_report::png::encode(figure)?,
     };
     write_atomically(path, overwrite, |out| out.write_all(&bytes))
 }
 
-fn of_a_model(args: &Plot, printer: &Printer) -> Result<Picture> {
+fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
     let (_, model, data) = look::read(&args.model, printer)?
         .ok_or_else(|| Error::usage("this picture is drawn from a model; give --model and --data"))?;
     let threads = Threads::joined_by_caller(args.threads)?;
@@ -94,7 +94,7 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Picture> {
     if args.tree > view.trees.len() {
         return Err(Error::usage(format!("--tree {}: the forest has {} trees", args.tree, view.trees.len())));
     }
-    let what = plots::TreePicture {
+    let what = plots::TreeFigure {
         view: &view,
         tree: args.tree - 1,
         row: (!view.chosen.is_empty()).then_some(0),
@@ -103,7 +103,7 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Picture> {
     Ok(plots::tree(&what, name))
 }
 
-fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Picture> {
+fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Figure> {
     let evaluation = &evaluations[0];
     let measured = |name: &str| evaluation.measures().iter().any(|known| known == name);
     let by_measure = matches!(args.kind, PlotKind::Folds | PlotKind::Sweep | PlotKind::CriticalDifference);
@@ -119,7 +119,7 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Picture> {
     match args.kind {
         PlotKind::Folds => Ok(plots::folds(evaluation, &order, &args.measure)),
         PlotKind::Sweep => {
-            let sweep = plots::Sweep::of(evaluation, &args.measure).ok_or_else(|| {
+            let sweep = plots::SweepCurves::of(evaluation, &args.measure).ok_or_else(|| {
                 Error::usage(format!(
                     "{}: no number was swept over; give the results of `ldlf sweep`",
                     evaluation.dataset
@@ -141,7 +141,7 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Picture> {
             Ok(plots::distributions(
                 name,
                 &evaluation.dataset,
-                &telling(&rows, &args.row),
+                &example_rows(&rows, &args.row),
                 &evaluation.labels,
             ))
         }
@@ -183,7 +183,7 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Picture> {
     }
 }
 
-fn cumulative_score(args: &Plot, evaluation: &Evaluation, order: &[usize]) -> Result<Picture> {
+fn cumulative_score(args: &Plot, evaluation: &Evaluation, order: &[usize]) -> Result<Figure> {
     let values = evaluation.label_values();
     let mut errors = Vec::new();
     for run in chosen_runs(args, evaluation, order)? {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ldlf::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, Threads};
 use ldlf_report::load::{self, Evaluation};
-use ldlf_report::page::{self, ModelPart};
+use ldlf_report::page::{self, ReportedModel};
 
 use super::{Ending, look};
 use crate::args::Report;
@@ -28,7 +28,7 @@ pub fn run(args: &Report, printer: &Printer) -> Result<Ending> {
     let evaluations = read_all(&args.results)?;
     let threads = Threads::joined_by_caller(args.threads)?;
     let model = match look::read(&args.model, printer)? {
-        Some((name, model, data)) => Some(look::lay_open(&name, &model, &data, &args.row, &threads)?),
+        Some((name, model, data)) => Some(look::inspected(&name, &model, &data, &args.row, &threads)?),
         None => None,
     };
     let page = page::Report { title: args.title.clone(), evaluations, model, chosen: args.row.clone() };
@@ -54,7 +54,7 @@ pub fn write(path: &Path, overwrite: Overwrite, report: &page::Report) -> Result
 }
 
 /// The report of one results folder and its model.
-pub fn of_folder(title: &str, folder: &Path, model: ModelPart) -> Result<page::Report> {
+pub fn of_folder(title: &str, folder: &Path, model: ReportedModel) -> Result<page::Report> {
     let evaluations = load::read(folder)?;
     Ok(page::Report { title: title.to_string(), evaluations, model: Some(model), chosen: Vec::new() })
 }

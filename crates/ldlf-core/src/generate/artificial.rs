@@ -1,5 +1,5 @@
 //! The artificial set of X. Geng, "Label Distribution Learning", IEEE TKDE 28(7), 2016, Sec. 4.1: three features that
-//! decide three labels through a smooth function without noise.
+//! determine three labels through a smooth function without noise.
 
 use rand::RngExt;
 

@@ -1,4 +1,4 @@
-//! A mixture-shaped set of any size: what a linear model cannot follow and a forest can.
+//! A nonlinear mixture set of any size: a forest can fit it, a linear model cannot.
 
 use rand::RngExt;
 
@@ -7,20 +7,20 @@ use ldlf_math::numeric::{normalise, softmax_in_place};
 use ldlf_math::random::Generator;
 
 crate::parameters! {
-    /// What `mixture` can be told.
+    /// The options of `mixture`.
     pub struct MixtureParameters {
-        /// Number of features; five signals decide, the rest is noise.
+        /// Number of features; five signals are informative, the rest is noise.
         features: usize = 20, at_least 1;
         /// Number of labels.
         labels: usize = 5, at_least 1;
-        /// Share of features of a row that are not zero, or none for dense features.
+        /// Fraction of features per row that are not zero, or none for dense features.
         density: Option<f64> = None, above 0, at_most 1;
         /// Votes drawn for each row from its distribution, or none for the distribution itself.
         votes: Option<usize> = None, at_least 1;
     }
 }
 
-/// How many signals the gates read.
+/// How many signals the gates depend on.
 const SIGNALS: usize = 5;
 /// How many prototype distributions are mixed.
 const PROTOTYPES: usize = 4;
@@ -28,9 +28,9 @@ const PROTOTYPES: usize = 4;
 /// Rows whose distributions are mixtures of four prototypes.
 ///
 /// Each prototype is a bump over the labels with a centre and width of its own. The gates are a softmax over
-/// functions of five signals `z`: `tanh(4 z_1)`, which a linear model sees, and `tanh(4 z_2) tanh(4 z_3)` and
-/// `tanh(6 (|z_4| - 1/2)) tanh(4 z_5)`, which it does not. With dense features a signal is one feature, uniform on
-/// `[-1, 1]`; with sparse features it is the sum over so many features that one of them is expected to be there. All
+/// functions of five signals `z`: `tanh(4 z_1)`, which a linear model can fit, and `tanh(4 z_2) tanh(4 z_3)` and
+/// `tanh(6 (|z_4| - 1/2)) tanh(4 z_5)`, which it cannot. With dense features a signal is one feature, uniform on
+/// `[-1, 1]`; with sparse features it is the sum over so many features that one of them is expected to be non-zero. All
 /// other features are noise. Labels stand for the numbers 1, 2, and so on.
 ///
 /// # Shapes
@@ -88,7 +88,7 @@ pub fn mixture(rows: usize, parameters: &MixtureParameters, seed: u64) -> Result
     Ok(data)
 }
 
-/// Bumps with centres spread over the labels, narrow ones and wide ones, above a thin floor.
+/// Bumps with centres spread over the labels, narrow ones and wide ones, above a small constant.
 fn prototypes(labels: usize) -> Vec<Vec<f32>> {
     let shapes: [(f64, f64); PROTOTYPES] = [(0.1, 0.12), (0.9, 0.1), (0.45, 0.3), (0.7, 0.08)];
     let bump = |(centre, width): (f64, f64)| {
@@ -122,7 +122,7 @@ fn mix(gates: &[f64; PROTOTYPES], prototypes: &[Vec<f32>], target: &mut [f32]) {
     normalise(target);
 }
 
-/// Replaces a distribution by the shares of some votes drawn from it.
+/// Replaces a distribution by the label shares of some votes drawn from it.
 fn poll(votes: usize, target: &mut [f32], generator: &mut Generator) {
     let mut counts = vec![0.0f32; target.len()];
     for _ in 0..votes {
@@ -131,14 +131,14 @@ fn poll(votes: usize, target: &mut [f32], generator: &mut Generator) {
             left -= f64::from(p);
             left < 0.0
         });
-        // Rounding may leave a crumb after the last label.
+        // Rounding may leave a remainder after the last label.
         counts[chosen.unwrap_or(target.len() - 1)] += 1.0;
     }
     normalise(&mut counts);
     target.copy_from_slice(&counts);
 }
 
-/// Entries by geometric jumps, so that a row costs what it holds and not what it is wide.
+/// Entries by geometric jumps, so that the cost of a row follows its entries, not its width.
 fn sparse_row(features: usize, density: f64, generator: &mut Generator) -> Vec<(u32, f32)> {
     let mut entries = Vec::new();
     let mut column = 0usize;

@@ -1,11 +1,16 @@
 //! Canberra.
 
-use super::{Direction, Measure, pairs, ratio};
+use super::{Direction, Formula, Measure, pairs, ratio};
 
 /// The Canberra distance `sum_c |d_c - p_c| / (d_c + p_c)`, `0 / 0 = 0`; lower is better, from 0 to the number of
 /// labels.
-pub const CANBERRA: Measure =
-    Measure { name: "canberra", title: "Canberra", direction: Direction::LowerIsBetter, of_row };
+pub const CANBERRA: Measure = Measure {
+    name: "canberra",
+    title: "Canberra",
+    direction: Direction::LowerIsBetter,
+    in_tables: false,
+    formula: Formula::Distributions(of_row),
+};
 
 fn of_row(truth: &[f32], predicted: &[f32]) -> f64 {
     pairs(truth, predicted).map(|(d, p)| ratio((d - p).abs(), d + p)).sum()

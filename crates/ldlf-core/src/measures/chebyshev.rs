@@ -1,10 +1,15 @@
 //! Chebyshev.
 
-use super::{Direction, Measure, pairs};
+use super::{Direction, Formula, Measure, pairs};
 
 /// The Chebyshev distance `max_c |d_c - p_c|`; lower is better, from 0 to 1.
-pub const CHEBYSHEV: Measure =
-    Measure { name: "chebyshev", title: "Chebyshev", direction: Direction::LowerIsBetter, of_row };
+pub const CHEBYSHEV: Measure = Measure {
+    name: "chebyshev",
+    title: "Chebyshev",
+    direction: Direction::LowerIsBetter,
+    in_tables: false,
+    formula: Formula::Distributions(of_row),
+};
 
 fn of_row(truth: &[f32], predicted: &[f32]) -> f64 {
     pairs(truth, predicted).map(|(d, p)| (d - p).abs()).fold(0.0, f64::max)

@@ -1,10 +1,15 @@
 //! Cosine.
 
-use super::{Direction, Measure, pairs, ratio};
+use super::{Direction, Formula, Measure, pairs, ratio};
 
 /// The cosine `sum_c d_c p_c / (|d| |p|)`, `0 / 0 = 0`; higher is better, from 0 to 1 at equality.
-pub const COSINE: Measure =
-    Measure { name: "cosine", title: "Cosine", direction: Direction::HigherIsBetter, of_row };
+pub const COSINE: Measure = Measure {
+    name: "cosine",
+    title: "Cosine",
+    direction: Direction::HigherIsBetter,
+    in_tables: false,
+    formula: Formula::Distributions(of_row),
+};
 
 fn of_row(truth: &[f32], predicted: &[f32]) -> f64 {
     let (mut product, mut of_truth, mut of_predicted) = (0.0, 0.0, 0.0);

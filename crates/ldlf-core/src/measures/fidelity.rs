@@ -1,10 +1,15 @@
 //! Fidelity.
 
-use super::{Direction, Measure, pairs};
+use super::{Direction, Formula, Measure, pairs};
 
 /// The fidelity `sum_c sqrt(d_c p_c)`; higher is better, from 0 to 1 at equality.
-pub const FIDELITY: Measure =
-    Measure { name: "fidelity", title: "Fidelity", direction: Direction::HigherIsBetter, of_row };
+pub const FIDELITY: Measure = Measure {
+    name: "fidelity",
+    title: "Fidelity",
+    direction: Direction::HigherIsBetter,
+    in_tables: true,
+    formula: Formula::Distributions(of_row),
+};
 
 fn of_row(truth: &[f32], predicted: &[f32]) -> f64 {
     pairs(truth, predicted).map(|(d, p)| (d * p).sqrt()).sum()

@@ -1,13 +1,20 @@
 //! K-L.
 
-use super::{Direction, Measure, pairs};
+use super::{Direction, Formula, Measure, pairs};
 use ldlf_math::numeric::SMALLEST_PROBABILITY;
 
 /// The Kullback-Leibler divergence `sum_c d_c ln(d_c / p_c)`, with `p` floored at 1e-12 and `0 ln 0 = 0`; lower is
 /// better, from 0 at equality up to `12 ln 10` and no further.
-pub const KL: Measure = Measure { name: "kl", title: "K-L", direction: Direction::LowerIsBetter, of_row };
+pub const KL: Measure = Measure {
+    name: "kl",
+    title: "K-L",
+    direction: Direction::LowerIsBetter,
+    in_tables: true,
+    formula: Formula::Distributions(kl),
+};
 
-fn of_row(truth: &[f32], predicted: &[f32]) -> f64 {
+/// The K-L divergence of one row, for whoever needs it outside a table of measures: [`KL`] by itself.
+pub fn kl(truth: &[f32], predicted: &[f32]) -> f64 {
     pairs(truth, predicted)
         .map(|(d, p)| if d == 0.0 { 0.0 } else { d * (d / p.max(SMALLEST_PROBABILITY)).ln() })
         .sum()
@@ -21,7 +28,7 @@ mod tests {
     #[test]
     fn the_logarithm_is_floored_and_absent_labels_do_not_count() {
         // 0.5 ln 2 + 0.25 ln 1 + 0.25 ln 0.5 = 0.25 ln 2.
-        assert!(close(of_row(&TRUTH, &PREDICTED), 0.25 * 2f64.ln()));
-        assert!(close(of_row(&FIRST, &SECOND), 12.0 * 10f64.ln()));
+        assert!(close(kl(&TRUTH, &PREDICTED), 0.25 * 2f64.ln()));
+        assert!(close(kl(&FIRST, &SECOND), 12.0 * 10f64.ln()));
     }
 }

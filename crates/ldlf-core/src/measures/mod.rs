@@ -1,29 +1,11 @@
-//! How far a predicted distribution is from the true one: one file a measure, each a function of two rows that is
-//! averaged over the rows.
+//! How far predictions are from the truth: one file per measure, each a function of one row that is averaged over the rows.
 
-mod canberra;
-mod chebyshev;
-mod clark;
-mod cosine;
-mod euclidean;
-mod fidelity;
-mod intersection;
-mod kl;
+mod row;
 mod scores;
-mod sorensen;
-mod squared_chi2;
 
-pub use canberra::CANBERRA;
-pub use chebyshev::CHEBYSHEV;
-pub use clark::CLARK;
-pub use cosine::COSINE;
-pub use euclidean::EUCLIDEAN;
-pub use fidelity::FIDELITY;
-pub use intersection::INTERSECTION;
-pub use kl::KL;
-pub use scores::{LARGEST_K, ORDERED, Scores, cumulative_scores, score};
-pub use sorensen::SORENSEN;
-pub use squared_chi2::SQUARED_CHI2;
+pub use kl::kl;
+pub use row::{MeasuredRow, RowPrediction};
+pub use scores::{LARGEST_K, Scores, cumulative_scores, row_values, score};
 
 use crate::Matrix;
 
@@ -51,7 +33,7 @@ impl Direction {
     }
 }
 
-/// A measure of one row: the true distribution `d` against the predicted `p`, both of length `labels`.
+/// A measure of predictions: the mean over the rows of a formula.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
     /// What JSON and the command line call it.
@@ -60,45 +42,105 @@ pub struct Measure {
     pub title: &'static str,
     /// Which way it points.
     pub direction: Direction,
-    /// The measure of one row.
-    pub of_row: fn(truth: &[f32], predicted: &[f32]) -> f64,
+    /// Whether tables of several learners show it, as the paper's do; JSON and the measures of one model have all.
+    pub in_tables: bool,
+    /// How it is computed for one row, and from what.
+    pub formula: Formula,
 }
 
-/// What tables call a measure, those for ordered labels included; another name stays as it is.
+/// How a measure is computed for one row, by what it needs.
+#[derive(Clone, Copy, Debug)]
+pub enum Formula {
+    /// Needs the true and the predicted distribution, both `[labels]`; does not apply to plain values.
+    Distributions(fn(truth: &[f32], predicted: &[f32]) -> f64),
+    /// Needs the numbers that the labels stand for, `[labels]`. Not a number where it does not apply to a prediction.
+    OrderedLabels(fn(row: &MeasuredRow<'_>, values: &[f64]) -> f64),
+}
+
+impl Measure {
+    /// Whether it needs ordered labels: labels that stand for numbers.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self.formula, Formula::OrderedLabels(_))
+    }
+
+    /// The measure of one row; not a number where the row does not have what the measure needs.
+    ///
+    /// ```
+    /// use ldlf_core::measures::{MAE_MODE, MeasuredRow};
+    /// let row = MeasuredRow::of_distributions(&[0.25, 0.75], &[1.0, 0.0]);
+    /// assert!(MAE_MODE.of_row(&row).is_nan());
+    /// assert_eq!(MAE_MODE.of_row(&MeasuredRow { label_values: Some(&[20.0, 30.0]), ..row }), 10.0);
+    /// ```
+    pub fn of_row(&self, row: &MeasuredRow<'_>) -> f64 {
+        match (self.formula, row.predicted, row.label_values) {
+            (Formula::Distributions(formula), RowPrediction::Distribution(p), _) => formula(row.truth, p),
+            (Formula::OrderedLabels(formula), _, Some(values)) => formula(row, values),
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// Declares the modules of some measures (`file::CONSTANT`) and joins them in a table.
+macro_rules! measures {
+    ($($module:ident::$measure:ident),+ $(,)?) => {
+        $(mod $module;)+
+        $(pub use $module::$measure;)+
+
+        /// Every measure, in the order of tables and of JSON: those of distributions, then those of ordered labels.
+        pub fn all() -> &'static [Measure] {
+            &[$($measure),+]
+        }
+    };
+}
+
+// Every measure, one line each: its file states the rest. `cargo fmt` does not follow modules into a macro, so `./test` formats
+// files by name.
+measures! {
+    kl::KL,
+    euclidean::EUCLIDEAN,
+    sorensen::SORENSEN,
+    squared_chi2::SQUARED_CHI2,
+    fidelity::FIDELITY,
+    intersection::INTERSECTION,
+    chebyshev::CHEBYSHEV,
+    clark::CLARK,
+    canberra::CANBERRA,
+    cosine::COSINE,
+    mae_mode::MAE_MODE,
+    mae_mean::MAE_MEAN,
+    mae_median::MAE_MEDIAN,
+    cs_5::CS_5,
+}
+
+/// The measures that need ordered labels.
+pub fn ordered() -> impl Iterator<Item = &'static Measure> {
+    all().iter().filter(|measure| measure.is_ordered())
+}
+
+/// The measure of a name.
+pub fn find(name: &str) -> Option<&'static Measure> {
+    all().iter().find(|measure| measure.name == name)
+}
+
+/// What tables call a measure; another name stays as it is.
 ///
 /// ```
 /// use ldlf_core::measures::title;
 /// assert_eq!((title("kl"), title("cs_5"), title("fit_seconds")), ("K-L", "CS(5)", "fit_seconds"));
 /// ```
 pub fn title(name: &str) -> &str {
-    match name {
-        "mae_mode" => "MAE of the mode",
-        "mae_mean" => "MAE of the mean",
-        "mae_median" => "MAE of the median",
-        "cs_5" => "CS(5)",
-        _ => all().iter().find(|measure| measure.name == name).map_or(name, |measure| measure.title),
-    }
+    find(name).map_or(name, |measure| measure.title)
 }
 
-/// Which way a measure points; of the measures for ordered labels only the cumulative score should rise.
+/// Which way a measure points; of another name (a time) less is better.
 pub fn direction(name: &str) -> Direction {
-    match all().iter().find(|measure| measure.name == name) {
-        Some(measure) => measure.direction,
-        None if name.starts_with("cs_") => Direction::HigherIsBetter,
-        None => Direction::LowerIsBetter,
-    }
-}
-
-/// Every measure of distributions, in the order of tables and of JSON.
-pub fn all() -> &'static [Measure] {
-    const ALL: [Measure; 10] =
-        [KL, EUCLIDEAN, SORENSEN, SQUARED_CHI2, FIDELITY, INTERSECTION, CHEBYSHEV, CLARK, CANBERRA, COSINE];
-    &ALL
+    find(name).map_or(Direction::LowerIsBetter, |measure| measure.direction)
 }
 
 /// The mean of a measure over the rows, `sum_i w_i m(d_i, p_i) / sum_i w_i`, each weight 1 where there are none.
 ///
-/// Both matrices are `[rows, labels]`. Without rows, or when every weight is zero, the mean is not a number.
+/// Both matrices are `[rows, labels]`. Without rows, or when every weight is zero, the mean is not a number; nor is that of a
+/// measure for ordered labels, which [`score`] knows.
 ///
 /// ```
 /// use ldlf_core::Matrix;
@@ -114,11 +156,11 @@ pub fn mean_over_rows(
     weights: Option<&[f32]>,
 ) -> f64 {
     let rows = truth.iter_rows().zip(predicted.iter_rows());
-    weighted_mean(rows.map(|(d, p)| (measure.of_row)(d, p)), weights)
+    weighted_mean(rows.map(|(d, p)| measure.of_row(&MeasuredRow::of_distributions(d, p))), weights)
 }
 
-/// The mean of some numbers by the weights beside them.
-pub(crate) fn weighted_mean(values: impl Iterator<Item = f64>, weights: Option<&[f32]>) -> f64 {
+/// The mean of some numbers, one per row, by the weights beside them; each weight is 1 where there are none.
+pub fn weighted_mean(values: impl Iterator<Item = f64>, weights: Option<&[f32]>) -> f64 {
     let (mut sum, mut total) = (0.0f64, 0.0f64);
     for (row, value) in values.enumerate() {
         let weight = weights.map_or(1.0, |weights| f64::from(weights[row]));
@@ -141,6 +183,11 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 && b == 0.0 { 0.0 } else { a / b }
 }
 
+/// 1 for an error of at most `k`, else 0: the term of a cumulative score.
+fn within(error: f64, k: f64) -> f64 {
+    f64::from(u8::from(error <= k))
+}
+
 /// Rows whose measures can be computed by hand, for the tests beside each measure.
 #[cfg(test)]
 mod by_hand {
@@ -148,6 +195,8 @@ mod by_hand {
     pub const TRUTH: [f32; 4] = [0.5, 0.25, 0.25, 0.0];
     /// A prediction for it.
     pub const PREDICTED: [f32; 4] = [0.25, 0.25, 0.5, 0.0];
+    /// The numbers that their labels stand for.
+    pub const VALUES: [f64; 4] = [10.0, 20.0, 40.0, 80.0];
     /// A distribution on the first label.
     pub const FIRST: [f32; 2] = [1.0, 0.0];
     /// A distribution on the second label.

@@ -3,15 +3,12 @@
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{all, mean_over_rows, weighted_mean};
-use crate::estimates::Rule;
+use super::row::rows;
+use super::{Measure, all, find, weighted_mean, within};
+use crate::answers::Rule;
 use crate::{Dataset, Prediction};
 
-/// What is measured beside [`all`] when the labels stand for numbers: the mean absolute errors of the mode, the mean and
-/// the median, and the share of rows whose mode is at most 5 away.
-pub const ORDERED: [&str; 4] = ["mae_mode", "mae_mean", "mae_median", "cs_5"];
-
-/// Names with numbers, in the order of [`all`] and then [`ORDERED`]; `None` (JSON `null`) where a measure does not apply.
+/// Names with numbers, in the order of [`all`]; `None` (JSON `null`) where a measure does not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores(pub Vec<(&'static str, Option<f64>)>);
 
@@ -41,18 +38,17 @@ impl<'de> Deserialize<'de> for Scores {
     /// Reads measures that this version knows; another name is an error.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let map = serde_json::Map::deserialize(deserializer)?;
-        let names: Vec<&'static str> = all().iter().map(|measure| measure.name).chain(ORDERED).collect();
         let read = |(name, value): (&String, &serde_json::Value)| {
-            let known = names.iter().find(|known| *known == name);
+            let known = find(name).map(|measure| measure.name);
             let known =
-                *known.ok_or_else(|| serde::de::Error::custom(format!("no measure is called {name:?}")))?;
+                known.ok_or_else(|| serde::de::Error::custom(format!("no measure is called {name:?}")))?;
             Ok((known, value.as_f64()))
         };
         Ok(Scores(map.iter().map(read).collect::<Result<_, D::Error>>()?))
     }
 }
 
-/// Measures a prediction against the rows it was made for, by their weights where the data has weights.
+/// Measures a prediction against the rows it was made for: the mean over the rows, by their weights where the data has weights.
 ///
 /// Distribution measures compare with `data.targets`; a prediction of plain values has none of them. When the labels
 /// stand for numbers, the point answers are compared with `data.truth`. Where the data has no single true values, each rule is
@@ -68,70 +64,43 @@ impl<'de> Deserialize<'de> for Scores {
 /// # Ok::<(), ldlf_core::Error>(())
 /// ```
 pub fn score(prediction: &Prediction, data: &Dataset) -> Scores {
-    let weights = data.weights.as_deref();
-    let counted = |mean: f64| (!mean.is_nan()).then_some(mean);
-    let mut scores: Vec<(&'static str, Option<f64>)> = all()
-        .iter()
-        .map(|measure| match prediction {
-            Prediction::Distributions(p) => {
-                (measure.name, counted(mean_over_rows(measure, &data.targets, p, weights)))
-            }
-            Prediction::Values(_) => (measure.name, None),
-        })
-        .collect();
-    if let Some(values) = &data.schema.label_values {
-        let errors = |rule| absolute_errors(prediction, data, values, rule);
-        let mean = |errors: &[f64]| counted(weighted_mean(errors.iter().copied(), weights));
-        let of_mode = errors(Rule::Mode);
-        let near: Vec<f64> = of_mode.iter().map(|&error| f64::from(u8::from(error <= 5.0))).collect();
-        let numbers = [mean(&of_mode), mean(&errors(Rule::Mean)), mean(&errors(Rule::Median)), mean(&near)];
-        scores.extend(ORDERED.into_iter().zip(numbers));
-    }
-    Scores(scores)
+    let is_ordered = data.schema.label_values.is_some();
+    let measured = |measure: &'static Measure| {
+        let mean = mean_of(row_values(measure, prediction, data), data);
+        (measure.name, mean)
+    };
+    Scores(all().iter().filter(|measure| is_ordered || !measure.is_ordered()).map(measured).collect())
+}
+
+/// A measure row by row; not a number where a row does not have what the measure needs.
+pub fn row_values<'a>(
+    measure: &'a Measure,
+    prediction: &'a Prediction,
+    data: &'a Dataset,
+) -> impl Iterator<Item = f64> + 'a {
+    rows(prediction, data).map(|row| measure.of_row(&row))
 }
 
 /// The largest `k` of [`cumulative_scores`].
 pub const LARGEST_K: usize = 20;
 
-/// The curve of the age literature: for `k = 0, 1, ..., LARGEST_K` the share of rows, by their weight, whose mode (or plain value)
-/// is at most `k` away from the truth of [`score`]. None where the labels stand for no numbers or no row counts.
+/// The curve of the age literature: for `k = 0, 1, ..., LARGEST_K` the fraction of rows, by their weight, whose mode (or plain
+/// value) is at most `k` away from the truth of [`score`]. None where the labels stand for no numbers or no row counts.
 pub fn cumulative_scores(prediction: &Prediction, data: &Dataset) -> Option<Vec<f64>> {
     let values = data.schema.label_values.as_ref()?;
-    let errors = absolute_errors(prediction, data, values, Rule::Mode);
-    let within = |k: usize| {
-        let near = errors.iter().map(|&error| f64::from(u8::from(error <= k as f64)));
-        Some(weighted_mean(near, data.weights.as_deref())).filter(|share| !share.is_nan())
-    };
-    (0..=LARGEST_K).map(within).collect()
+    let errors: Vec<f64> = rows(prediction, data).map(|row| row.absolute_error(Rule::Mode, values)).collect();
+    let of_k = |k: usize| mean_of(errors.iter().map(|&error| within(error, k as f64)), data);
+    (0..=LARGEST_K).map(of_k).collect()
 }
 
-/// How far each row's answer is from the true one; see [`score`] for what the true one is.
-pub(crate) fn absolute_errors(
-    prediction: &Prediction,
-    data: &Dataset,
-    values: &[f64],
-    rule: Rule,
-) -> Vec<f64> {
-    let true_rule = match prediction {
-        Prediction::Distributions(_) => rule,
-        Prediction::Values(_) => Rule::Mean,
-    };
-    let error = |row: usize| {
-        let truth = match &data.truth {
-            Some(truth) => truth[row],
-            None => true_rule.estimate(data.targets.row(row), values),
-        };
-        let answer = match prediction {
-            Prediction::Distributions(p) => rule.estimate(p.row(row), values),
-            Prediction::Values(v) => v[row],
-        };
-        (answer - truth).abs()
-    };
-    (0..prediction.rows()).map(error).collect()
+/// The mean over the rows by the data's weights; `None` where it is not a number.
+fn mean_of(values: impl Iterator<Item = f64>, data: &Dataset) -> Option<f64> {
+    Some(weighted_mean(values, data.weights.as_deref())).filter(|mean| !mean.is_nan())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{CS_5, MAE_MEAN, MAE_MEDIAN, MAE_MODE, ordered};
     use super::*;
     use crate::{Features, Matrix};
 
@@ -144,24 +113,25 @@ mod tests {
         data
     }
 
-    fn ordered(scores: &Scores) -> [Option<f64>; 4] {
-        ORDERED.map(|name| scores.get(name))
+    fn of_ordered_labels(scores: &Scores) -> [Option<f64>; 4] {
+        [MAE_MODE, MAE_MEAN, MAE_MEDIAN, CS_5].map(|measure| scores.get(measure.name))
     }
 
     #[test]
     fn each_rule_has_its_error() {
-        // Row 1 reads 20 by mode, 17.5 by mean, 20 by median; row 2 reads 30, 25 and 30.
+        // MeasuredRow 1 reads 20 by mode, 17.5 by mean, 20 by median; row 2 reads 30, 25 and 30.
         let predicted = Matrix::from_rows(&[[0.375, 0.5, 0.125], [0.25, 0.0, 0.75]]);
         let scores = score(&Prediction::Distributions(predicted), &ages());
-        assert_eq!(ordered(&scores), [Some(5.0), Some(6.25), Some(5.0), Some(0.5)]);
+        assert_eq!(of_ordered_labels(&scores), [Some(5.0), Some(6.25), Some(5.0), Some(0.5)]);
         assert!(scores.get("kl").is_some_and(|kl| kl > 0.0));
     }
 
     #[test]
     fn plain_values_have_three_equal_errors_and_no_distribution_measures() {
         let scores = score(&Prediction::Values(vec![12.0, 38.0]), &ages());
-        assert_eq!(ordered(&scores), [Some(5.0), Some(5.0), Some(5.0), Some(0.5)]);
-        assert!(all().iter().all(|measure| scores.get(measure.name).is_none()));
+        assert_eq!(of_ordered_labels(&scores), [Some(5.0), Some(5.0), Some(5.0), Some(0.5)]);
+        let of_distributions = |measure: &&Measure| !measure.is_ordered();
+        assert!(all().iter().filter(of_distributions).all(|measure| scores.get(measure.name).is_none()));
     }
 
     #[test]
@@ -169,10 +139,10 @@ mod tests {
         let mut data = ages();
         data.truth = None;
         let exact = score(&Prediction::Distributions(data.targets.clone()), &data);
-        assert_eq!(ordered(&exact), [Some(0.0), Some(0.0), Some(0.0), Some(1.0)]);
+        assert_eq!(of_ordered_labels(&exact), [Some(0.0), Some(0.0), Some(0.0), Some(1.0)]);
         // The true means are 17.5 and 22.5.
         let values = score(&Prediction::Values(vec![17.5, 32.5]), &data);
-        assert_eq!(ordered(&values), [Some(5.0), Some(5.0), Some(5.0), Some(0.5)]);
+        assert_eq!(of_ordered_labels(&values), [Some(5.0), Some(5.0), Some(5.0), Some(0.5)]);
     }
 
     #[test]
@@ -193,7 +163,14 @@ mod tests {
         let predicted = Matrix::from_rows(&[[0.5, 0.25, 0.25], [0.25, 0.75, 0.0]]);
         let scores = score(&Prediction::Distributions(predicted), &data);
         assert_eq!(scores.get("chebyshev"), Some(0.125));
-        assert_eq!(scores.0.len(), all().len());
+        assert_eq!(scores.0.len(), all().len() - ordered().count());
+    }
+
+    #[test]
+    fn a_mean_is_that_of_its_rows_and_rows_have_no_value_where_a_measure_does_not_apply() {
+        let values = Prediction::Values(vec![12.0, 38.0]);
+        assert_eq!(row_values(&MAE_MEAN, &values, &ages()).collect::<Vec<_>>(), [2.0, 8.0]);
+        assert!(row_values(&super::super::KL, &values, &ages()).all(f64::is_nan));
     }
 
     #[test]

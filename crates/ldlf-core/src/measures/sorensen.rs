@@ -1,10 +1,15 @@
 //! Sorensen.
 
-use super::{Direction, Measure, pairs, ratio};
+use super::{Direction, Formula, Measure, pairs, ratio};
 
 /// The Sorensen distance `sum_c |d_c - p_c| / sum_c (d_c + p_c)`; lower is better, from 0 to 1.
-pub const SORENSEN: Measure =
-    Measure { name: "sorensen", title: "Sorensen", direction: Direction::LowerIsBetter, of_row };
+pub const SORENSEN: Measure = Measure {
+    name: "sorensen",
+    title: "Sorensen",
+    direction: Direction::LowerIsBetter,
+    in_tables: true,
+    formula: Formula::Distributions(of_row),
+};
 
 fn of_row(truth: &[f32], predicted: &[f32]) -> f64 {
     let difference: f64 = pairs(truth, predicted).map(|(d, p)| (d - p).abs()).sum();

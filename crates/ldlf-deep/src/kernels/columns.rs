@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ldlf_math::product::{Into, View, ViewMut, product};
+use ldlf_math::product::{Accumulate, View, ViewMut, product};
 use rayon::prelude::*;
 
 use super::geometry::Geometry;
@@ -32,7 +32,7 @@ pub fn forward(geometry: &Geometry, x: &[f32], weight: &[f32], bias: &[f32]) -> 
                 let (start, count) = span(geometry, &lines);
                 let columns = columns(geometry, image, group, lines, scratch);
                 product(
-                    Into::Sum,
+                    Accumulate::Add,
                     ViewMut::strided(&mut out[start..], outputs, count, pixels, 1),
                     weight,
                     columns,
@@ -62,11 +62,11 @@ pub fn input_gradient(geometry: &Geometry, weight: &[f32], gradient: &[f32]) -> 
                 let given = View::strided(&gradient[start..], outputs, count, pixels, 1);
                 if geometry.is_pointwise() {
                     let out = ViewMut::strided(&mut image[start..], depth, count, pixels, 1);
-                    product(Into::Fresh, out, weight.transposed(), given);
+                    product(Accumulate::Replace, out, weight.transposed(), given);
                 } else {
                     scratch.resize(depth * count, 0.0);
                     product(
-                        Into::Fresh,
+                        Accumulate::Replace,
                         ViewMut::row_major(scratch, depth, count),
                         weight.transposed(),
                         given,
@@ -97,7 +97,7 @@ pub fn weight_gradient(geometry: &Geometry, x: &[f32], gradient: &[f32]) -> Vec<
                         let given = View::strided(&gradient[start..], outputs, count, pixels, 1);
                         let columns = columns(geometry, image, group, lines, scratch);
                         product(
-                            Into::Sum,
+                            Accumulate::Add,
                             ViewMut::row_major(sum, outputs, depth),
                             given,
                             columns.transposed(),

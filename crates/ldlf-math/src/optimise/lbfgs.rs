@@ -1,7 +1,7 @@
 //! Limited-memory BFGS with a line search that satisfies the strong Wolfe conditions.
 //!
 //! Source: Nocedal and Wright, *Numerical Optimization* (2nd ed.), algorithms 7.4 and 7.5 (the two loops), 3.5 and 3.6
-//! (bracket and zoom). Written here because the crates at hand do not fit: `lbfgs` gives directions only, and `argmin` asks
+//! (bracket and zoom). Written here because existing crates do not fit: `lbfgs` gives directions only, and `argmin` asks
 //! for the loss and the gradient in separate calls (which doubles the matrix products of a trial) and offers no way to end
 //! a run from an observer.
 
@@ -11,11 +11,11 @@ use std::ops::ControlFlow;
 /// How L-BFGS runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lbfgs {
-    /// How many pairs of steps and gradient changes stand for the Hessian.
+    /// How many pairs of steps and gradient changes approximate the Hessian.
     pub memory: usize,
     /// The largest number of iterations.
     pub iterations: usize,
-    /// Ends when an iteration lowers the loss by less than this share of `max(|loss|, 1)`.
+    /// Ends when an iteration lowers the loss by less than this fraction of `max(|loss|, 1)`.
     pub loss_tolerance: f64,
     /// Ends when no entry of the gradient is larger than this.
     pub gradient_tolerance: f64,
@@ -27,7 +27,7 @@ impl Default for Lbfgs {
     }
 }
 
-/// Where a run stands after an iteration.
+/// The state of a run after an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Iterate<'a> {
     /// Counted from 1.
@@ -49,7 +49,7 @@ pub enum Ending<B> {
     Stopped(B),
 }
 
-/// Where a run ended.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Minimum<B> {
     /// The best point.
@@ -66,7 +66,7 @@ impl Lbfgs {
     /// Minimises a function from `start`.
     ///
     /// `evaluate(point, gradient)` returns the loss and writes its gradient; `watch` sees every iteration and may end the run.
-    /// The loss falls at every iteration. A loss that is not finite counts as a step too far.
+    /// The loss falls at every iteration. A loss that is not finite counts as too long a step.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -143,7 +143,7 @@ impl Lbfgs {
     }
 }
 
-/// The last steps `s` and gradient changes `y`, which stand for the inverse Hessian.
+/// The last steps `s` and gradient changes `y`, which approximate the inverse Hessian.
 struct History {
     memory: usize,
     pairs: VecDeque<Pair>,
@@ -201,7 +201,7 @@ const C2: f64 = 0.9;
 /// Trials of one line search.
 const TRIALS: usize = 30;
 
-/// One place on the line: its distance, loss and slope.
+/// One point on the line: its distance, loss and slope.
 #[derive(Clone, Copy)]
 struct Place {
     step: f64,
@@ -210,7 +210,7 @@ struct Place {
 }
 
 /// Finds a step with `f(t) <= f(0) + C1 t f'(0)` and `|f'(t)| <= C2 |f'(0)|` and returns its loss; the step was the last one
-/// that `at` was asked for. When rounding hides such a step, any step that lowers the loss will do.
+/// that `at` was asked for. When rounding hides such a step, any step that lowers the loss is accepted.
 fn strong_wolfe(loss: f64, slope: f64, first: f64, mut at: impl FnMut(f64) -> (f64, f64)) -> Option<f64> {
     let start = Place { step: 0.0, loss, slope };
     let mut look = |step: f64| {
@@ -220,7 +220,7 @@ fn strong_wolfe(loss: f64, slope: f64, first: f64, mut at: impl FnMut(f64) -> (f
     let short_enough = |place: &Place| place.loss <= loss + C1 * place.step * slope;
     let flat_enough = |place: &Place| place.slope.abs() <= -C2 * slope;
 
-    // Widen until an interval must hold a step that will do.
+    // Widen until an interval must hold an acceptable step.
     let mut low = start;
     let mut place = look(first);
     let mut trials = 1;
@@ -261,7 +261,7 @@ fn strong_wolfe(loss: f64, slope: f64, first: f64, mut at: impl FnMut(f64) -> (f
     (low.step > 0.0 && low.loss < loss).then(|| look(low.step).loss)
 }
 
-/// The minimum of the cubic through two places, kept away from both ends; the middle where there is no such cubic.
+/// The minimum of the cubic through two points, kept away from both ends; the middle where there is no such cubic.
 fn between(low: &Place, high: &Place) -> f64 {
     let width = high.step - low.step;
     let middle = low.step + 0.5 * width;

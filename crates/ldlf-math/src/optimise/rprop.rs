@@ -1,7 +1,7 @@
-//! Resilient propagation: full-batch steps that heed only the sign of each slope.
+//! Resilient propagation: full-batch steps that use only the sign of each slope.
 
-/// The rule iRprop- (Riedmiller and Braun 1993; Igel and Huesken 2000): every weight has its own step length, which grows by
-/// 1.2 while its slope keeps its sign and is halved when the sign turns; a turned slope counts as 0 once.
+/// The rule iRprop- (Riedmiller and Braun 1993; Igel and Huesken 2000): every weight has its own step size, which grows by
+/// 1.2 while its slope keeps its sign and is halved when the sign changes; a changed slope counts as 0 once.
 #[derive(Clone, Debug)]
 pub struct Rprop {
     lengths: Vec<f64>,
@@ -14,7 +14,7 @@ const LONGEST: f64 = 50.0;
 const SHORTEST: f64 = 1e-9;
 
 impl Rprop {
-    /// For `size` weights, each with the same first step length.
+    /// For `size` weights, each with the same first step size.
     pub fn new(size: usize, first: f64) -> Self {
         Rprop { lengths: vec![first; size], last: vec![0.0; size] }
     }

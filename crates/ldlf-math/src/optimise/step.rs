@@ -13,25 +13,25 @@ crate::words! {
 }
 
 crate::words! {
-    /// How the step length changes over the iterations.
+    /// How the learning rate changes over the iterations.
     pub enum Schedule {
         /// It does not.
         Constant = "constant",
         /// It is multiplied by a factor every so many iterations.
         Step = "step",
-        /// Half a cosine from the full length to zero.
+        /// Half a cosine from the full rate to zero.
         Cosine = "cosine",
     }
 }
 
-/// A schedule with its numbers.
+/// A learning rate with its schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepLength {
-    /// The full step length.
+pub struct LearningRate {
+    /// The full learning rate.
     pub rate: f64,
     /// How it changes.
     pub schedule: Schedule,
-    /// The share of all iterations over which it first rises from zero.
+    /// The fraction of all iterations over which it first rises from zero.
     pub warm_up: f64,
     /// For [`Schedule::Step`]: iterations between two changes.
     pub step_every: usize,
@@ -39,8 +39,8 @@ pub struct StepLength {
     pub step_factor: f64,
 }
 
-impl StepLength {
-    /// The length at `iteration` (from 0) of `total`.
+impl LearningRate {
+    /// The rate at `iteration` (from 0) of `total`.
     pub fn at(&self, iteration: usize, total: usize) -> f64 {
         let (now, total) = (iteration as f64, total as f64);
         let rising = self.warm_up * total;
@@ -78,7 +78,7 @@ const BETA_2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
 impl Step {
-    /// The step of `iteration` (from 0) with length `rate`.
+    /// The step of `iteration` (from 0) with learning rate `rate`.
     pub fn new(optimiser: Optimiser, iteration: usize, rate: f64, momentum: f64, decay: f64) -> Self {
         let t = i32::try_from(iteration + 1).unwrap_or(i32::MAX);
         Step {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn schedules_rise_and_fall_as_told() {
         let length =
-            |schedule| StepLength { rate: 1.0, schedule, warm_up: 0.1, step_every: 30, step_factor: 0.5 };
+            |schedule| LearningRate { rate: 1.0, schedule, warm_up: 0.1, step_every: 30, step_factor: 0.5 };
         let cosine = length(Schedule::Cosine);
         assert_eq!((cosine.at(0, 100), cosine.at(9, 100)), (0.1, 1.0));
         assert!((cosine.at(55, 100) - 0.5).abs() < 1e-12 && cosine.at(99, 100) < 1e-3);

@@ -3,31 +3,31 @@
 use ldlf_core::Settings;
 use serde::Deserialize;
 
-use super::{Evaluation, Run};
+use super::{Evaluation, LearnerRun};
 
 /// What `reproduce` writes, as far as a report needs it.
 #[derive(Deserialize)]
 pub(super) struct Experiment {
     experiment: String,
-    sections: Vec<Section>,
+    sections: Vec<ExperimentSection>,
 }
 
 #[derive(Deserialize)]
-struct Section {
+struct ExperimentSection {
     division: String,
     entrants: Vec<String>,
     evaluation: Option<Evaluation>,
 }
 
 impl Experiment {
-    /// One evaluation a section; the sweeps of a figure (`sldlf, trees 20`) are told apart by their parameter.
+    /// One evaluation per section; the sweeps of a figure (`sldlf, trees 20`) are separated by their parameter.
     pub(super) fn evaluations(self) -> Vec<Evaluation> {
         let mut all = Vec::new();
-        for Section { division, entrants, evaluation } in self.sections {
+        for ExperimentSection { division, entrants, evaluation } in self.sections {
             let Some(mut whole) = evaluation else { continue };
             let mut runs = std::mem::take(&mut whole.runs);
             runs.iter_mut().zip(&entrants).for_each(|(run, label)| run.name = label.clone());
-            let mut parts: Vec<(Option<String>, Vec<Run>)> = Vec::new();
+            let mut parts: Vec<(Option<String>, Vec<LearnerRun>)> = Vec::new();
             for run in runs {
                 let axis = swept(&run.name, &run.learner, &run.parameters);
                 match parts.iter_mut().find(|(known, _)| *known == axis) {

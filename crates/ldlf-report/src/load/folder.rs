@@ -1,17 +1,17 @@
-//! The folder of `ldlf cv --results`: see `ldlf_io::results` for what stands in it.
+//! The folder of `ldlf cv --results`: see `ldlf_io::results` for its files.
 
 use std::path::{Path, PathBuf};
 
 use ldlf_core::{Error, Result};
 use ldlf_io::results::CurvePoint;
 
-use super::{Evaluation, Run, from_json};
+use super::{Evaluation, LearnerRun, from_json};
 
 /// A folder with predictions and curves.
 #[derive(Clone, Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct ResultsFolder(PathBuf);
 
-/// One test row with what is true and what was predicted.
+/// One test row: its true and its predicted distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedRow {
     /// Its number in the dataset, from 0.
@@ -49,13 +49,13 @@ pub(super) fn read(path: &Path) -> Result<Evaluation> {
         return Err(Error::data(format!("{}: one evaluation is expected in a folder", file.display())));
     }
     let mut evaluation = evaluations.remove(0);
-    evaluation.folder = Some(Folder(path.to_path_buf()));
+    evaluation.folder = Some(ResultsFolder(path.to_path_buf()));
     Ok(evaluation)
 }
 
-impl Folder {
+impl ResultsFolder {
     /// The table of a fold. A name out of `results.json` must not lead out of the folder.
-    fn table(&self, part: &str, run: &Run, fold: usize) -> Result<PathBuf> {
+    fn table(&self, part: &str, run: &LearnerRun, fold: usize) -> Result<PathBuf> {
         let file = format!("{}-{fold}.csv", run.name);
         if Path::new(&file).file_name() != Some(file.as_ref()) {
             return Err(Error::data(format!(
@@ -67,22 +67,22 @@ impl Folder {
         Ok(self.0.join(part).join(file))
     }
 
-    pub(super) fn predictions(&self, run: &Run, labels: &[String]) -> Result<Option<Predictions>> {
+    pub(super) fn predictions(&self, run: &LearnerRun, labels: &[String]) -> Result<Option<Predictions>> {
         let mut rows = Vec::new();
         let mut values = Vec::new();
         for fold in 0..run.folds.len() {
-            let Some(table) = Table::read(self.table("predictions", run, fold)?)? else {
+            let Some(table) = CsvTable::read(self.table("predictions", run, fold)?)? else {
                 return Ok(None);
             };
-            if table.heads.len() == 3 && table.heads[1] == "truth" {
+            if table.columns.len() == 3 && table.columns[1] == "truth" {
                 for record in &table.records {
                     values.push((table.number(record, 1)?, table.number(record, 2)?));
                 }
                 continue;
             }
             let count = labels.len();
-            let with_value = table.heads.len() == 2 * count + 2;
-            if table.heads.len() != 2 * count + 1 && !with_value {
+            let with_value = table.columns.len() == 2 * count + 2;
+            if table.columns.len() != 2 * count + 1 && !with_value {
                 return Err(table.wrong(0, "the columns do not fit the labels of results.json"));
             }
             for record in &table.records {
@@ -105,9 +105,9 @@ impl Folder {
         })
     }
 
-    pub(super) fn curve(&self, run: &Run, fold: usize) -> Result<Vec<CurvePoint>> {
-        let Some(table) = Table::read(self.table("curves", run, fold)?)? else { return Ok(Vec::new()) };
-        if table.heads != ["iteration", "loss", "validation_kl", "leaf_update", "test_kl"] {
+    pub(super) fn curve(&self, run: &LearnerRun, fold: usize) -> Result<Vec<CurvePoint>> {
+        let Some(table) = CsvTable::read(self.table("curves", run, fold)?)? else { return Ok(Vec::new()) };
+        if table.columns != ["iteration", "loss", "validation_kl", "leaf_update", "test_kl"] {
             return Err(table.wrong(0, "not the columns of a learning curve"));
         }
         let point = |record: &Record| {
@@ -127,10 +127,10 @@ impl Folder {
     }
 }
 
-/// A CSV table with the lines that its records stand in.
-pub(super) struct Table {
+/// A CSV table with the line number of each record.
+pub(super) struct CsvTable {
     path: PathBuf,
-    pub heads: Vec<String>,
+    pub columns: Vec<String>,
     pub records: Vec<Record>,
 }
 
@@ -139,7 +139,7 @@ pub(super) struct Record {
     pub cells: Vec<String>,
 }
 
-impl Table {
+impl CsvTable {
     /// Reads a table, or nothing where there is no file.
     pub fn read(path: PathBuf) -> Result<Option<Self>> {
         if !path.exists() {
@@ -147,21 +147,21 @@ impl Table {
         }
         let bad = |e: csv::Error| Error::data(format!("{}: {e}", path.display()));
         let mut reader = csv::Reader::from_reader(ldlf_io::input::open_file(&path)?);
-        let heads = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
+        let columns = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
         let mut records = Vec::new();
         for record in reader.records() {
             let record = record.map_err(bad)?;
             let line = record.position().map_or(0, csv::Position::line);
             records.push(Record { line, cells: record.iter().map(str::to_string).collect() });
         }
-        Ok(Some(Table { path, heads, records }))
+        Ok(Some(CsvTable { path, columns, records }))
     }
 
     /// The number in a cell.
     pub fn number(&self, record: &Record, place: usize) -> Result<f64> {
         let cell = &record.cells[place];
         cell.parse().map_err(|_| {
-            self.wrong(record.line, &format!("column {:?}: {cell:?} is not a number", self.heads[place]))
+            self.wrong(record.line, &format!("column {:?}: {cell:?} is not a number", self.columns[place]))
         })
     }
 

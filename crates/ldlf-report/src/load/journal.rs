@@ -1,4 +1,4 @@
-//! A journal: finished folds, of which whatever belongs together becomes one evaluation.
+//! A journal: finished folds, grouped into evaluations.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use ldlf_core::{Error, Result};
 use ldlf_io::journal::FoldRecord;
 use ldlf_io::results::curve;
 
-use super::{Evaluation, Numbers, Run};
+use super::{Evaluation, LearnerRun, NamedScores};
 
-/// Reads a journal; folds that are still missing are simply not there.
+/// Reads a journal; folds that are not finished are absent.
 pub(super) fn read(path: &Path) -> Result<Vec<Evaluation>> {
     let folds = ldlf_io::journal::read(path).map_err(|error| match error {
         Error::Data(text) => Error::data(format!(
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Evaluation>> {
             entries.len() - 1
         });
         let folds = &mut entries[place].folds;
-        // A fold that stands there twice (another cut of the rows) counts once, the last time.
+        // Of a fold that occurs twice (another division of the rows) the last one counts.
         folds.retain(|(number, _)| *number != key.fold);
         folds.push((key.fold, record));
     }
@@ -66,13 +66,13 @@ fn evaluation(key: FoldKey, entries: Vec<Entry>) -> Evaluation {
     evaluation.named()
 }
 
-fn run(mut entry: Entry) -> Run {
+fn run(mut entry: Entry) -> LearnerRun {
     entry.folds.sort_by_key(|(number, _)| *number);
     let scores: Vec<Scores> = entry.folds.iter().map(|(_, record)| record.numbers()).collect();
     let (mean, std) = ldlf_core::evaluate::mean_and_deviation(&scores);
     let owned =
-        |scores: &Scores| Numbers(scores.iter().map(|(name, value)| (name.to_string(), value)).collect());
-    Run {
+        |scores: &Scores| NamedScores(scores.iter().map(|(name, value)| (name.to_string(), value)).collect());
+    LearnerRun {
         learner: entry.key.learner,
         parameters: entry.key.parameters,
         folds: scores.iter().map(owned).collect(),

@@ -1,4 +1,4 @@
-//! What evaluations left behind: folders of `ldlf cv --results`, the JSON of `cv`, `sweep` and `reproduce`, tables of `sweep --out`,
+//! Results of evaluations: folders of `ldlf cv --results`, the JSON of `cv`, `sweep` and `reproduce`, tables of `sweep --out`,
 //! journals.
 
 mod experiment;
@@ -12,30 +12,30 @@ use ldlf_core::{Error, Result, Settings};
 use ldlf_io::results::CurvePoint;
 use serde::Deserialize;
 
-use folder::Folder;
+use folder::ResultsFolder;
 pub use folder::{PredictedRow, Predictions};
 
 /// Names with numbers; `None` where a measure does not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Numbers(pub Vec<(String, Option<f64>)>);
+pub struct NamedScores(pub Vec<(String, Option<f64>)>);
 
-impl Numbers {
+impl NamedScores {
     /// The number of a name, if there is one.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.0.iter().find(|(known, _)| known == name).and_then(|(_, value)| *value)
     }
 }
 
-impl<'de> Deserialize<'de> for Numbers {
+impl<'de> Deserialize<'de> for NamedScores {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let map = serde_json::Map::deserialize(deserializer)?;
-        Ok(Numbers(map.into_iter().map(|(name, value)| (name, value.as_f64())).collect()))
+        Ok(NamedScores(map.into_iter().map(|(name, value)| (name, value.as_f64())).collect()))
     }
 }
 
-/// What one learner came to.
+/// The results of one learner.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Run {
+pub struct LearnerRun {
     /// The learner's name.
     pub learner: String,
     /// Its parameters.
@@ -43,12 +43,12 @@ pub struct Run {
     pub parameters: Settings,
     /// The numbers of every fold; empty where only their mean is known.
     #[serde(default)]
-    pub folds: Vec<Numbers>,
+    pub folds: Vec<NamedScores>,
     /// The mean over the folds.
-    pub mean: Numbers,
+    pub mean: NamedScores,
     /// The standard deviation over the folds.
-    pub std: Numbers,
-    /// What tables call it: its name, numbered where it stands there several times.
+    pub std: NamedScores,
+    /// Its name in tables: the learner's, numbered where it occurs several times.
     #[serde(skip)]
     pub name: String,
     /// The learning curves by fold, where they are in memory.
@@ -79,10 +79,10 @@ pub struct Evaluation {
     /// The seed, where it is known.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// One run a learner.
+    /// One run per learner.
     #[serde(rename = "results")]
-    pub runs: Vec<Run>,
-    /// The table or figure of the paper that it is a part of; empty where it stands for itself.
+    pub runs: Vec<LearnerRun>,
+    /// The table or figure of the paper that it is a part of; empty for an evaluation of its own.
     #[serde(skip)]
     pub experiment: String,
     /// How that experiment divides the rows.
@@ -93,7 +93,7 @@ pub struct Evaluation {
     pub file: String,
     /// The folder that it was read from, with predictions and curves.
     #[serde(skip)]
-    folder: Option<Folder>,
+    folder: Option<ResultsFolder>,
 }
 
 /// Reads a path: a results folder, a JSON file of `cv`, `sweep` or `reproduce`, a CSV table of `sweep`, or a journal.
@@ -142,7 +142,7 @@ impl Evaluation {
         self
     }
 
-    /// What the rows and rules of the evaluation are called: `Movie, clean protocol`, or `FG-Net: table3, 10 %`.
+    /// The title of the evaluation: `Movie, clean protocol`, or `FG-Net: table3, 10 %`.
     pub fn title(&self) -> String {
         let dataset = &self.dataset;
         match (self.experiment.as_str(), self.protocol.as_str()) {
@@ -168,7 +168,7 @@ impl Evaluation {
         names
     }
 
-    /// The parameters whose values differ between runs of the same learner: what was swept over. One that follows from an earlier
+    /// The parameters whose values differ between runs of the same learner: the axes of a sweep. One that follows from an earlier
     /// one (units from depth) is left out.
     pub fn swept(&self) -> Vec<String> {
         let mut axes: Vec<String> = Vec::new();

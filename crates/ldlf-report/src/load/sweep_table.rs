@@ -5,15 +5,15 @@ use std::path::Path;
 use ldlf_core::parameters::parse_value;
 use ldlf_core::{Result, Settings};
 
-use super::folder::{Record, Table};
-use super::{Evaluation, Numbers, Run};
+use super::folder::{CsvTable, Record};
+use super::{Evaluation, LearnerRun, NamedScores};
 
 /// Reads the table; the file's stem stands for the data and the learner, which the table does not name.
 pub(super) fn read(path: &Path) -> Result<Evaluation> {
-    let table = Table::read(path.to_path_buf())?;
+    let table = CsvTable::read(path.to_path_buf())?;
     let table = table.ok_or_else(|| ldlf_core::Error::data(format!("{} does not exist", path.display())))?;
-    let axes = table.heads.iter().take_while(|head| !head.ends_with("_mean")).count();
-    if axes == 0 || axes == table.heads.len() {
+    let axes = table.columns.iter().take_while(|column| !column.ends_with("_mean")).count();
+    if axes == 0 || axes == table.columns.len() {
         return Err(table.wrong(
             1,
             "not a table of `ldlf sweep --out`, whose columns are parameters and then measures such as kl_mean",
@@ -22,20 +22,20 @@ pub(super) fn read(path: &Path) -> Result<Evaluation> {
     let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
     let run = |record: &Record| {
         let mut parameters = Settings::new();
-        for (head, cell) in table.heads.iter().zip(&record.cells).take(axes) {
-            parameters.set(head, parse_value(cell));
+        for (column, cell) in table.columns.iter().zip(&record.cells).take(axes) {
+            parameters.set(column, parse_value(cell));
         }
-        let part = |ending: &str| -> Result<Numbers> {
-            let named = table.heads.iter().enumerate().skip(axes);
-            let of_ending = named.filter_map(|(place, head)| Some((place, head.strip_suffix(ending)?)));
+        let part = |ending: &str| -> Result<NamedScores> {
+            let named = table.columns.iter().enumerate().skip(axes);
+            let of_ending = named.filter_map(|(place, column)| Some((place, column.strip_suffix(ending)?)));
             let number = |(place, name): (usize, &str)| {
                 let empty = record.cells[place].is_empty();
                 let value = (!empty).then(|| table.number(record, place)).transpose()?;
                 Ok((name.to_string(), value))
             };
-            of_ending.map(number).collect::<Result<_>>().map(Numbers)
+            of_ending.map(number).collect::<Result<_>>().map(NamedScores)
         };
-        Ok(Run {
+        Ok(LearnerRun {
             learner: stem.clone(),
             parameters,
             folds: Vec::new(),

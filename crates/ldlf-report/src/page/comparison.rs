@@ -1,18 +1,20 @@
-//! The section over several datasets: average ranks, the Friedman test, the critical-difference diagram, and who beats whom.
+//! The section over several datasets: average ranks, the Friedman test, the critical-difference diagram, pairwise tests.
 
-use super::{Pictures, Section, folded};
+use ldlf_core::measures::{KL, MAE_MODE, direction};
+
+use super::{Figures, Section, folded};
 use crate::load::Evaluation;
 use crate::plots;
-use crate::ranking::{Comparison, compare, head};
-use crate::table::{Cell, Table};
+use crate::ranking::{Comparison, column_title, compare};
+use crate::table::{Cell, SortableTable};
 
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
 /// Pairs that are shown without a click.
 const OPEN: usize = 15;
 
-/// One section a protocol, and a table of the paper, with at least two datasets that share at least two learners.
-pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> Vec<Section> {
+/// One section per protocol and per table of the paper that has at least two datasets which share at least two learners.
+pub(super) fn sections(evaluations: &[&Evaluation], figures: &mut Figures) -> Vec<Section> {
     let rules = |evaluation: &Evaluation| (evaluation.protocol.clone(), evaluation.experiment.clone());
     let mut kinds: Vec<(String, String)> = Vec::new();
     for evaluation in evaluations {
@@ -28,17 +30,17 @@ pub(super) fn sections(evaluations: &[&Evaluation], pictures: &mut Pictures) -> 
                 datasets.push(evaluation);
             }
         }
-        // Only learners that stand everywhere are compared: a dataset with few of them would throw out most.
+        // Only learners that all datasets have are compared: a dataset with few of them would exclude most.
         let most = datasets.iter().map(|evaluation| evaluation.runs.len()).max().unwrap_or(0);
         let (datasets, few): (Vec<&Evaluation>, Vec<&Evaluation>) =
             datasets.into_iter().partition(|evaluation| 2 * evaluation.runs.len() >= most);
         let left_out: Vec<&str> = few.iter().map(|evaluation| evaluation.dataset.as_str()).collect();
-        let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get("kl").is_some())) {
-            "kl"
+        let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get(KL.name).is_some())) {
+            KL.name
         } else {
-            "mae_mode"
+            MAE_MODE.name
         };
-        compare(&datasets, measure).map(|comparison| section(number, kind, &comparison, &left_out, pictures))
+        compare(&datasets, measure).map(|comparison| section(number, kind, &comparison, &left_out, figures))
     };
     kinds.iter().enumerate().filter_map(of_kind).collect()
 }
@@ -48,7 +50,7 @@ fn section(
     (protocol, experiment): &(String, String),
     comparison: &Comparison,
     left_out: &[&str],
-    pictures: &mut Pictures,
+    figures: &mut Figures,
 ) -> Section {
     let count = comparison.datasets.len();
     let mut heading = format!("Over {count} datasets");
@@ -61,14 +63,16 @@ fn section(
     let mut section = Section::new(format!("comparison-{number}"), heading);
     section.text(format!(
         "Ranks by mean {} on {}; 1 is best, ties share a rank.",
-        head(&comparison.measure),
+        column_title(&comparison.measure),
         comparison.datasets.join(", ")
     ));
     if !left_out.is_empty() {
-        section
-            .text(format!("Left out, because few of the learners were run there: {}.", left_out.join(", ")));
+        section.text(format!(
+            "Excluded, because few of the learners were run on them: {}.",
+            left_out.join(", ")
+        ));
     }
-    section.add(pictures.figure(&plots::critical_difference(comparison)));
+    section.add(figures.html(&plots::critical_difference(comparison)));
     if let Some(test) = comparison.friedman {
         section.text(format!(
             "Friedman test of equal ranks: chi-squared {:.2}, p {}; Iman and Davenport's F {:.2}, p {}.{}",
@@ -76,7 +80,7 @@ fn section(
             probability(test.chi2_p),
             test.f,
             probability(test.f_p),
-            if count < 5 { " Few datasets: these tests can hardly tell learners apart." } else { "" }
+            if count < 5 { " With few datasets these tests have little power." } else { "" }
         ));
     }
     section.add(table(comparison));
@@ -87,7 +91,7 @@ fn section(
     section
 }
 
-/// How many pairs differ, and whether any could: with few datasets even a clean sweep is not unlikely enough.
+/// How many pairs differ, and whether any could: with few datasets even the smallest possible p is above the level.
 fn verdict(comparison: &Comparison) -> String {
     let (count, datasets) = (comparison.pairs.len(), comparison.datasets.len());
     let differ = comparison.pairs.iter().filter(|pair| pair.corrected < LEVEL).count();
@@ -95,20 +99,21 @@ fn verdict(comparison: &Comparison) -> String {
     let mut text = format!("{differ} of {count} pairs differ at level {LEVEL} after Holm's correction.");
     if smallest * count as f64 >= LEVEL {
         text += &format!(
-            " With {datasets} datasets the smallest possible p is {smallest:.4}, so that of {count} pairs none can be told apart this way; \
-             more datasets or fewer learners would be needed."
+            " With {datasets} datasets the smallest possible p is {smallest:.4}, so that none of {count} pairs can be significant; \
+             more datasets or fewer learners are needed."
         );
     }
     text
 }
 
 fn table(comparison: &Comparison) -> crate::markup::Element {
-    let caption = format!("Mean {} by dataset. The heads sort.", head(&comparison.measure));
-    let mut table = Table::new(caption).words("learner").numbers("mean rank");
+    let caption =
+        format!("Mean {} by dataset. Click a column header to sort.", column_title(&comparison.measure));
+    let mut table = SortableTable::new(caption).words("learner").numbers("mean rank");
     for dataset in &comparison.datasets {
         table = table.numbers(dataset);
     }
-    let direction = ldlf_core::measures::direction(&comparison.measure);
+    let direction = direction(&comparison.measure);
     let ranks: Vec<Vec<f64>> = comparison
         .values
         .iter()
@@ -126,7 +131,7 @@ fn table(comparison: &Comparison) -> crate::markup::Element {
 
 fn pairs(comparison: &Comparison) -> crate::markup::Element {
     let caption = "Wilcoxon signed-rank test of every pair over the datasets, and the same after Holm's correction for all pairs.";
-    let mut table = Table::new(caption)
+    let mut table = SortableTable::new(caption)
         .words("better rank")
         .words("worse rank")
         .numbers("p")
@@ -138,7 +143,7 @@ fn pairs(comparison: &Comparison) -> crate::markup::Element {
             Cell::word(&comparison.learners[pair.worse]),
             Cell::number(Some(pair.p), 4),
             Cell::number(Some(pair.corrected), 4),
-            Cell::word(if pair.corrected < LEVEL { "differ" } else { "may be chance" }),
+            Cell::word(if pair.corrected < LEVEL { "differ" } else { "not significant" }),
         ]);
     }
     table.html()

@@ -1,25 +1,25 @@
 //! The section of one evaluation: the table, the folds, rows, labels and learning curves.
 
 use ldlf_core::Result;
-use ldlf_core::measures::direction;
+use ldlf_core::measures::{MAE_MODE, direction};
 
-use super::{Pictures, Section, facts, folded};
+use super::{Figures, Section, facts, folded};
 use crate::load::{Evaluation, Predictions};
 use crate::markup::Element;
 use crate::plots;
-use crate::ranking::{best_first, head, ranks_within, shown_measures};
-use crate::rows::{label_errors, mode_errors, telling};
+use crate::ranking::{best_first, column_title, ranks_within, shown_measures};
+use crate::rows::{example_rows, label_errors, mode_errors};
 use crate::statistics::ranks;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, SortableTable};
 
-/// Learners that share a picture; more would not be told apart.
+/// Learners that share a figure; more could not be distinguished.
 const TOGETHER: usize = 5;
 
 pub(super) fn section(
     number: usize,
     evaluation: &Evaluation,
     chosen: &[usize],
-    pictures: &mut Pictures,
+    figures: &mut Figures,
 ) -> Result<Section> {
     let mut section = Section::new(format!("evaluation-{number}"), evaluation.title());
     section.add(facts(&known_facts(evaluation)));
@@ -35,10 +35,10 @@ pub(super) fn section(
     if let Some(measure) = measures.first()
         && evaluation.folds() > 1
     {
-        section.add(pictures.figure(&plots::folds(evaluation, &order, measure)));
+        section.add(figures.html(&plots::folds(evaluation, &order, measure)));
     }
-    predictions(&mut section, evaluation, &order, chosen, pictures)?;
-    curves(&mut section, evaluation, &order, pictures)?;
+    predictions(&mut section, evaluation, &order, chosen, figures)?;
+    curves(&mut section, evaluation, &order, figures)?;
     Ok(section)
 }
 
@@ -71,12 +71,12 @@ pub(super) fn table(evaluation: &Evaluation, order: &[usize]) -> Element {
     let folds = evaluation.folds();
     let spread = if folds > 1 { ", ± is the standard deviation over the folds" } else { "" };
     let caption = format!(
-        "{}: mean over the folds{spread}; small numbers are ranks. ↓ lower is better, ↑ higher is better. The heads sort.",
+        "{}: mean over the folds{spread}; small numbers are ranks. ↓ lower is better, ↑ higher is better. Click a column header to sort.",
         evaluation.dataset
     );
-    let mut table = Table::new(caption).words("learner").numbers("rank");
+    let mut table = SortableTable::new(caption).words("learner").numbers("rank");
     for measure in &measures {
-        table = table.numbers(head(measure));
+        table = table.numbers(column_title(measure));
     }
     table = table.numbers("fit s").numbers("predict s");
     let alone = evaluation.runs.len() == 1;
@@ -100,7 +100,7 @@ fn predictions(
     evaluation: &Evaluation,
     order: &[usize],
     chosen: &[usize],
-    pictures: &mut Pictures,
+    figures: &mut Figures,
 ) -> Result<()> {
     let mut errors = Vec::new();
     let mut distances = Vec::new();
@@ -116,7 +116,7 @@ fn predictions(
                 if let Some(values) = values.as_ref().filter(|_| distances.len() < TOGETHER) {
                     distances.push((name.clone(), mode_errors(&predicted, values)));
                 }
-                let shown = telling(&predicted, chosen);
+                let shown = example_rows(&predicted, chosen);
                 rows.push(plots::distributions(name, &evaluation.dataset, &shown, &evaluation.labels));
             }
             Some(Predictions::Values(pairs)) if distances.len() < TOGETHER => {
@@ -126,23 +126,23 @@ fn predictions(
             _ => {}
         }
     }
-    for (place, picture) in rows.iter().enumerate() {
+    for (place, figure) in rows.iter().enumerate() {
         if place == 0 {
             section.heading("Rows");
-            section.add(pictures.figure(picture));
+            section.add(figures.html(figure));
         }
     }
     if rows.len() > 1 {
-        let others: Vec<Element> = rows[1..].iter().map(|picture| pictures.figure(picture)).collect();
-        section.add(folded("The other learners' rows", others));
+        let others: Vec<Element> = rows[1..].iter().map(|figure| figures.html(figure)).collect();
+        section.add(folded("Rows of the other learners", others));
     }
     if !errors.is_empty() {
         section.heading("Labels");
-        section.add(pictures.figure(&plots::label_error(&evaluation.dataset, &evaluation.labels, &errors)));
+        section.add(figures.html(&plots::label_error(&evaluation.dataset, &evaluation.labels, &errors)));
     }
-    let measured = evaluation.runs.iter().any(|run| run.mean.get("mae_mode").is_some());
+    let measured = evaluation.runs.iter().any(|run| run.mean.get(MAE_MODE.name).is_some());
     if measured && !distances.is_empty() {
-        section.add(pictures.figure(&plots::cumulative_score(&evaluation.dataset, &distances)));
+        section.add(figures.html(&plots::cumulative_score(&evaluation.dataset, &distances)));
     }
     Ok(())
 }
@@ -151,9 +151,9 @@ fn curves(
     section: &mut Section,
     evaluation: &Evaluation,
     order: &[usize],
-    pictures: &mut Pictures,
+    figures: &mut Figures,
 ) -> Result<()> {
-    let mut figures = Vec::new();
+    let mut curves = Vec::new();
     for &run in order {
         let mut folds = Vec::new();
         for fold in 0..evaluation.runs[run].folds.len() {
@@ -162,16 +162,16 @@ fn curves(
         folds.retain(|points| points.len() > 1);
         if !folds.is_empty() {
             let name = format!("{} on {}", evaluation.runs[run].name, evaluation.dataset);
-            figures.push(pictures.figure(&plots::learning_curve(&name, &folds)));
+            curves.push(figures.html(&plots::learning_curve(&name, &folds)));
         }
     }
-    let mut figures = figures.into_iter();
-    if let Some(first) = figures.next() {
+    let mut curves = curves.into_iter();
+    if let Some(first) = curves.next() {
         section.heading("Learning");
         section.add(first);
-        let others: Vec<Element> = figures.collect();
+        let others: Vec<Element> = curves.collect();
         if !others.is_empty() {
-            section.add(folded("The other learners' curves", others));
+            section.add(folded("Curves of the other learners", others));
         }
     }
     Ok(())

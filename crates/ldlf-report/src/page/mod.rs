@@ -7,12 +7,12 @@ mod sweep;
 
 use ldlf_core::Result;
 
-use crate::Picture;
+use crate::Figure;
 use crate::load::Evaluation;
 use crate::markup::Element;
-use crate::palette::{DARK, LIGHT, page_picture_rules};
+use crate::palette::{DARK, LIGHT, page_figure_rules};
 
-pub use model::{ModelPart, feature_name};
+pub use model::{ReportedModel, feature_name};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -24,29 +24,29 @@ pub struct Report {
     pub title: String,
     /// Evaluations and sweeps, in the order given.
     pub evaluations: Vec<Evaluation>,
-    /// A model, laid open.
-    pub model: Option<ModelPart>,
+    /// An inspected model.
+    pub model: Option<ReportedModel>,
     /// Rows to show beside the best, the median and the worst.
     pub chosen: Vec<usize>,
 }
 
-/// Pictures of one page, numbered so that their texts can be told apart.
+/// Figures of one page, numbered so that their ids are unique.
 #[derive(Default)]
-struct Pictures(usize);
+struct Figures(usize);
 
-impl Pictures {
-    /// A picture with its caption: the title and what it shows in words.
-    fn figure(&mut self, picture: &Picture) -> Element {
+impl Figures {
+    /// A figure with its caption: the title and what it shows in words.
+    fn html(&mut self, figure: &Figure) -> Element {
         self.0 += 1;
         let frame = Element::new("div").class("wide").attr("role", "group").attr("tabindex", "0");
-        let frame = frame.attr("aria-label", format!("{}, picture", picture.title));
+        let frame = frame.attr("aria-label", format!("{}, figure", figure.title));
         let caption = Element::new("figcaption")
-            .child(Element::new("strong").text(&picture.title))
+            .child(Element::new("strong").text(&figure.title))
             .text(". ")
-            .child(Element::new("span").class("muted").text(&picture.description));
-        // Beside a picture of usual width there is room for its caption.
-        let class = if picture.width <= 760.0 { "beside" } else { "below" };
-        Element::new("figure").class(class).child(frame.child(picture.inside(self.0))).child(caption)
+            .child(Element::new("span").class("muted").text(&figure.description));
+        // Beside a figure of usual width there is room for its caption.
+        let class = if figure.width <= 760.0 { "beside" } else { "below" };
+        Element::new("figure").class(class).child(frame.child(figure.inside(self.0))).child(caption)
     }
 }
 
@@ -86,30 +86,30 @@ impl Section {
 
 /// The whole page.
 pub fn render(report: &Report) -> Result<String> {
-    let mut pictures = Pictures::default();
+    let mut figures = Figures::default();
     let mut sections: Vec<Section> = Vec::new();
     let (sweeps, comparisons): (Vec<&Evaluation>, Vec<&Evaluation>) =
         report.evaluations.iter().partition(|evaluation| !evaluation.swept().is_empty());
-    sections.extend(comparison::sections(&comparisons, &mut pictures));
+    sections.extend(comparison::sections(&comparisons, &mut figures));
     let first = sections.len();
     for (number, evaluation) in comparisons.iter().enumerate() {
-        sections.push(evaluation::section(number, evaluation, &report.chosen, &mut pictures)?);
+        sections.push(evaluation::section(number, evaluation, &report.chosen, &mut figures)?);
     }
     for (number, evaluation) in sweeps.iter().enumerate() {
-        sections.push(sweep::section(number, evaluation, &mut pictures));
+        sections.push(sweep::section(number, evaluation, &mut figures));
     }
-    tell_apart(
+    make_unique(
         &mut sections[first..],
         comparisons.iter().chain(&sweeps).map(|evaluation| evaluation.file.as_str()),
     );
     if let Some(model) = &report.model {
-        sections.push(model::section(model, &mut pictures));
+        sections.push(model::section(model, &mut figures));
     }
     Ok(format!("<!doctype html>\n{}\n", document(report, sections)))
 }
 
-/// Adds the file's name to headings that stand there more than once.
-fn tell_apart<'a>(sections: &mut [Section], files: impl Iterator<Item = &'a str>) {
+/// Adds the file's name to headings that occur more than once.
+fn make_unique<'a>(sections: &mut [Section], files: impl Iterator<Item = &'a str>) {
     let headings: Vec<String> = sections.iter().map(|section| section.heading.clone()).collect();
     for (section, file) in sections.iter_mut().zip(files) {
         if headings.iter().filter(|other| **other == section.heading).count() > 1 && !file.is_empty() {
@@ -143,7 +143,7 @@ fn document(report: &Report, sections: Vec<Section>) -> Element {
         .child(header)
         .child(Element::new("main").attr("id", "main").children(sections.into_iter().map(Section::html)))
         .child(footer)
-        .child(Element::new("div").attr("id", "said").class("hidden").attr("aria-live", "polite"))
+        .child(Element::new("div").attr("id", "status").class("hidden").attr("aria-live", "polite"))
         .child(Element::new("script").constant(SCRIPT));
     Element::new("html").attr("lang", "en").child(head(&report.title)).child(body)
 }
@@ -155,7 +155,7 @@ fn head(title: &str) -> Element {
         LIGHT.properties() + "color-scheme:light;",
         DARK.properties() + "color-scheme:dark;",
         DARK.properties() + "color-scheme:dark;",
-        page_picture_rules().replace("text{", "svg text{"),
+        page_figure_rules().replace("text{", "svg text{"),
         LIGHT.properties().replace(';', "!important;"),
     );
     // Nothing may be fetched, whatever the data says.

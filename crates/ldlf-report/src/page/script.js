@@ -1,6 +1,6 @@
 "use strict";
 (function () {
-  var root = document.documentElement, said = document.getElementById("said");
+  var root = document.documentElement, status = document.getElementById("status");
 
   // Light and dark: the system decides until the switch is used.
   var theme = document.getElementById("theme"), system = matchMedia("(prefers-color-scheme: dark)");
@@ -10,7 +10,7 @@
   system.addEventListener("change", show);
   show();
 
-  // Sorting: numbers by their key, words by the alphabet, what is missing last.
+  // Sorting: numbers by their key, words alphabetically, missing values last.
   function key(row, column) {
     var cell = row.cells[column];
     return "key" in cell.dataset ? Number(cell.dataset.key) : cell.textContent.trim();
@@ -21,24 +21,24 @@
     return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
   }
   document.querySelectorAll("table.sortable").forEach(function (table) {
-    var heads = Array.from(table.tHead.rows[0].cells), body = table.tBodies[0];
-    heads.forEach(function (head, column) {
-      head.querySelector("button").addEventListener("click", function () {
-        var rising = head.getAttribute("aria-sort") !== "ascending";
-        heads.forEach(function (other) { other.setAttribute("aria-sort", "none"); });
-        head.setAttribute("aria-sort", rising ? "ascending" : "descending");
+    var headers = Array.from(table.tHead.rows[0].cells), body = table.tBodies[0];
+    headers.forEach(function (header, column) {
+      header.querySelector("button").addEventListener("click", function () {
+        var ascending = header.getAttribute("aria-sort") !== "ascending";
+        headers.forEach(function (other) { other.setAttribute("aria-sort", "none"); });
+        header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
         var rows = Array.from(body.rows).map(function (row, place) { return { row: row, place: place, key: key(row, column) }; });
         rows.sort(function (a, b) {
           var order = compare(a.key, b.key), last = a.key === "–" || b.key === "–";
-          return (rising || last ? order : -order) || a.place - b.place;
+          return (ascending || last ? order : -order) || a.place - b.place;
         });
         rows.forEach(function (entry) { body.appendChild(entry.row); });
-        said.textContent = "sorted by " + head.textContent + (rising ? ", rising" : ", falling");
+        status.textContent = "sorted by " + header.textContent + (ascending ? ", ascending" : ", descending");
       });
     });
   });
 
-  // What is folded away on the screen belongs on paper.
+  // Collapsed parts are printed too.
   addEventListener("beforeprint", function () {
     document.querySelectorAll("details").forEach(function (part) { part.open = true; });
   });

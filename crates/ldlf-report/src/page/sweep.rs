@@ -1,15 +1,16 @@
 //! The section of a sweep: curves over the values of a parameter, and the numbers.
 
+use ldlf_core::measures::{KL, MAE_MODE, direction};
 use ldlf_core::parameters::show_value;
 
-use super::{Pictures, Section};
+use super::{Figures, Section};
 use crate::load::Evaluation;
 use crate::plots;
-use crate::ranking::{head, shown_measures};
+use crate::ranking::{column_title, shown_measures};
 use crate::statistics::ranks;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, SortableTable};
 
-pub(super) fn section(number: usize, evaluation: &Evaluation, pictures: &mut Pictures) -> Section {
+pub(super) fn section(number: usize, evaluation: &Evaluation, figures: &mut Figures) -> Section {
     let axes = evaluation.swept();
     let part =
         if evaluation.experiment.is_empty() { String::new() } else { format!("{}, ", evaluation.experiment) };
@@ -18,32 +19,28 @@ pub(super) fn section(number: usize, evaluation: &Evaluation, pictures: &mut Pic
         format!("{}: {part}sweep over {}", evaluation.dataset, axes.join(", ")),
     );
     let measures = shown_measures(evaluation);
-    let ordered = measures.iter().any(|name| name == "mae_mode");
-    for measure in ["kl", "mae_mode"]
-        .iter()
-        .filter(|name| measures.iter().any(|m| m == *name) && (ordered || **name == "kl"))
-    {
-        if let Some(sweep) = plots::Sweep::of(evaluation, measure) {
-            section.add(pictures.figure(&plots::sweep(&sweep, &[])));
+    for measure in [KL.name, MAE_MODE.name].into_iter().filter(|name| measures.iter().any(|m| m == name)) {
+        if let Some(sweep) = plots::SweepCurves::of(evaluation, measure) {
+            section.add(figures.html(&plots::sweep(&sweep, &[])));
         }
     }
     let caption = format!(
-        "{}: mean ± standard deviation over {} folds. The heads sort.",
+        "{}: mean ± standard deviation over {} folds. Click a column header to sort.",
         evaluation.dataset,
         evaluation.folds()
     );
-    let mut table = Table::new(caption).words("learner");
+    let mut table = SortableTable::new(caption).words("learner");
     for axis in &axes {
         table = table.numbers(axis);
     }
     for measure in &measures {
-        table = table.numbers(head(measure));
+        table = table.numbers(column_title(measure));
     }
     let by_measure: Vec<Vec<f64>> = measures
         .iter()
         .map(|name| {
             let means: Vec<Option<f64>> = evaluation.runs.iter().map(|run| run.mean.get(name)).collect();
-            ranks(&means, ldlf_core::measures::direction(name))
+            ranks(&means, direction(name))
         })
         .collect();
     for (place, run) in evaluation.runs.iter().enumerate() {

@@ -1,19 +1,19 @@
-//! The frame of a plot: two axes with round numbers, and from values to places.
+//! The frame of a plot: two axes with ticks at round numbers, and the mapping of values to positions.
 
+use crate::figure::{Anchor, Figure, label, line};
 use crate::markup::Element;
-use crate::picture::{Anchor, Picture, label, line};
 
-/// How an axis turns values into places.
+/// How an axis maps values to positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
-    /// Equal steps are equally long.
+    /// Equal differences are equally long.
     Linear(f64, f64),
     /// Equal factors are equally long; both ends are positive.
     Logarithmic(f64, f64),
 }
 
 impl Scale {
-    /// A scale that shows all values with a little room; one that is the same everywhere still has a length.
+    /// A scale with a margin around all values; equal values still give it a length.
     pub fn around(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values);
         let room = if high > low { (high - low) * 0.06 } else { high.abs().max(1.0) * 0.05 };
@@ -37,7 +37,7 @@ impl Scale {
     }
 
     /// Where a value lies, from 0 to 1.
-    pub fn share(self, value: f64) -> f64 {
+    pub fn fraction(self, value: f64) -> f64 {
         match self {
             Scale::Linear(low, high) => (value - low) / (high - low),
             Scale::Logarithmic(low, high) => (value.max(f64::MIN_POSITIVE) / low).ln() / (high / low).ln(),
@@ -92,7 +92,7 @@ pub fn tick_text(value: f64) -> String {
     }
 }
 
-/// The frame: where the data goes, and the scales of both directions.
+/// The frame: the area of the data, and the scales of both axes.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// Left edge of the data.
@@ -104,20 +104,20 @@ pub struct Frame {
     /// Height of the data.
     pub height: f64,
     /// The horizontal scale.
-    pub across: Scale,
+    pub x_scale: Scale,
     /// The vertical scale.
-    pub up: Scale,
+    pub y_scale: Scale,
 }
 
 impl Frame {
-    /// The place of a value on the horizontal axis.
+    /// The position of a value on the horizontal axis.
     pub fn x(&self, value: f64) -> f64 {
-        self.left + self.width * self.across.share(value)
+        self.left + self.width * self.x_scale.fraction(value)
     }
 
-    /// The place of a value on the vertical axis.
+    /// The position of a value on the vertical axis.
     pub fn y(&self, value: f64) -> f64 {
-        self.top + self.height * (1.0 - self.up.share(value))
+        self.top + self.height * (1.0 - self.y_scale.fraction(value))
     }
 
     /// The lower edge.
@@ -131,35 +131,35 @@ impl Frame {
     }
 
     /// Draws the vertical axis: lines across at round numbers, and its name above.
-    pub fn draw_up(&self, picture: &mut Picture, name: &str, wanted: usize) {
-        for tick in self.up.ticks(wanted) {
+    pub fn draw_y_axis(&self, figure: &mut Figure, name: &str, wanted: usize) {
+        for tick in self.y_scale.ticks(wanted) {
             let y = self.y(tick);
-            picture.add(line((self.left, y), (self.right(), y), "grid"));
-            picture.add(label(self.left - 7.0, y + 4.0, Anchor::End, "muted", &tick_text(tick)));
+            figure.add(line((self.left, y), (self.right(), y), "grid"));
+            figure.add(label(self.left - 7.0, y + 4.0, Anchor::End, "muted", &tick_text(tick)));
         }
-        picture.add(label(self.left - 7.0, self.top - 12.0, Anchor::Start, "muted", name));
+        figure.add(label(self.left - 7.0, self.top - 12.0, Anchor::Start, "muted", name));
     }
 
     /// Draws the horizontal axis below with ticks at round numbers and its name.
-    pub fn draw_across(&self, picture: &mut Picture, name: &str, wanted: usize) {
-        self.draw_across_at(picture, name, &self.across.ticks(wanted));
+    pub fn draw_x_axis(&self, figure: &mut Figure, name: &str, wanted: usize) {
+        self.draw_x_axis_at(figure, name, &self.x_scale.ticks(wanted));
     }
 
     /// Draws the horizontal axis below with ticks at given numbers and its name.
-    pub fn draw_across_at(&self, picture: &mut Picture, name: &str, ticks: &[f64]) {
+    pub fn draw_x_axis_at(&self, figure: &mut Figure, name: &str, ticks: &[f64]) {
         let y = self.bottom();
-        picture.add(line((self.left, y), (self.right(), y), "axis"));
+        figure.add(line((self.left, y), (self.right(), y), "axis"));
         for &tick in ticks {
             let x = self.x(tick);
-            picture.add(line((x, y), (x, y + 4.0), "axis"));
-            picture.add(label(x, y + 17.0, Anchor::Middle, "muted", &tick_text(tick)));
+            figure.add(line((x, y), (x, y + 4.0), "axis"));
+            figure.add(label(x, y + 17.0, Anchor::Middle, "muted", &tick_text(tick)));
         }
-        picture.add(label(self.left + self.width / 2.0, y + 35.0, Anchor::Middle, "muted", name));
+        figure.add(label(self.left + self.width / 2.0, y + 35.0, Anchor::Middle, "muted", name));
     }
 }
 
-/// A text turned by a quarter, for an axis with words.
-pub fn turned(x: f64, y: f64, class: &str, text: &str) -> Element {
+/// A rotated text, for an axis with words.
+pub fn rotated(x: f64, y: f64, class: &str, text: &str) -> Element {
     label(0.0, 0.0, Anchor::End, class, text).attr(
         "transform",
         format!("translate({} {}) rotate(-40)", crate::markup::coordinate(x), crate::markup::coordinate(y)),
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn values_that_are_all_the_same_or_missing_still_make_a_scale() {
         for values in [vec![], vec![f64::NAN], vec![3.0, 3.0], vec![0.0]] {
-            let share = Scale::around(values.iter().copied()).share(3.0);
-            assert!(share.is_finite(), "{values:?}");
+            let fraction = Scale::around(values.iter().copied()).fraction(3.0);
+            assert!(fraction.is_finite(), "{values:?}");
         }
     }
 

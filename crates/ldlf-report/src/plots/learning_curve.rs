@@ -1,10 +1,10 @@
-//! How fits went: the training loss above, the K-L on rows that were not learnt from below, leaf updates marked.
+//! Learning curves: the training loss above, the K-L on held-out rows below, leaf updates as ticks.
 
 use ldlf_io::results::CurvePoint;
 
 use super::axes::{Frame, Scale};
-use super::{legend, spoken};
-use crate::picture::{Picture, line, mark, polyline};
+use super::{legend, significant};
+use crate::figure::{Figure, line, mark, polyline};
 
 /// Iterations with values.
 type Curve = Vec<(f64, f64)>;
@@ -12,7 +12,7 @@ type Curve = Vec<(f64, f64)>;
 /// Points that a curve is drawn with; more are averaged.
 const POINTS: usize = 240;
 
-/// One measure over the folds: what it is called, and a curve a fold.
+/// One measure over the folds: its name, and one curve per fold.
 struct Measured {
     name: &'static str,
     curves: Vec<Curve>,
@@ -34,8 +34,8 @@ impl Measured {
     }
 }
 
-/// The curves of the fits of one learner, a line a fold. `name` says whose.
-pub fn learning_curve(name: &str, folds: &[Vec<CurvePoint>]) -> Picture {
+/// The curves of the fits of one learner, named `name`, one line per fold.
+pub fn learning_curve(name: &str, folds: &[Vec<CurvePoint>]) -> Figure {
     let mut loss = Measured::of("training loss", folds, |point| point.loss);
     loss.curves.iter_mut().for_each(|curve| *curve = averaged(curve));
     let measured: Vec<Measured> = [
@@ -62,10 +62,10 @@ pub fn learning_curve(name: &str, folds: &[Vec<CurvePoint>]) -> Picture {
     let (tall, left, width) = (150.0, 66.0, 720.0 - 66.0 - 20.0);
     let height = 34.0 + legend::height(&names, width) + panels.max(1) as f64 * (tall + 34.0) + 20.0;
     let said = described(&ends, &updates, &loss, &measured);
-    let mut picture = Picture::new(720.0, height, format!("Learning curve of {name}"), said);
+    let mut figure = Figure::new(720.0, height, format!("Learning curve of {name}"), said);
     let mut top = 10.0 + 14.0;
-    top += legend::draw(&mut picture, &names, left, top, width) + 14.0;
-    let across = Scale::Linear(0.0, last);
+    top += legend::draw(&mut figure, &names, left, top, width) + 14.0;
+    let x_scale = Scale::Linear(0.0, last);
     let mut series = 0;
     let mut lowest = None;
     let groups = [("training loss", vec![&loss]), ("K-L", measured.iter().collect())];
@@ -74,20 +74,20 @@ pub fn learning_curve(name: &str, folds: &[Vec<CurvePoint>]) -> Picture {
         if curves().next().is_none() {
             continue;
         }
-        let up = Scale::around(curves().flat_map(|curve| curve.iter().map(|(_, value)| *value)));
-        let frame = Frame { left, top, width, height: tall, across, up };
-        frame.draw_up(&mut picture, axis, 5);
+        let y_scale = Scale::around(curves().flat_map(|curve| curve.iter().map(|(_, value)| *value)));
+        let frame = Frame { left, top, width, height: tall, x_scale, y_scale };
+        frame.draw_y_axis(&mut figure, axis, 5);
         for measured in group {
-            // Several folds lie over each other: each is drawn faintly, so that where they agree is dark.
+            // Several folds overlap: each is drawn faintly, so that where they agree is dark.
             let opacity = if measured.curves.len() > 1 { "0.45" } else { "1" };
             for curve in &measured.curves {
                 let places: Vec<(f64, f64)> = curve.iter().map(|&(x, y)| (frame.x(x), frame.y(y))).collect();
-                picture.add(polyline(&places, &format!("s{series}")).attr("opacity", opacity));
+                figure.add(polyline(&places, &format!("s{series}")).attr("opacity", opacity));
             }
             if axis == "K-L" {
                 let size = if measured.curves.len() > 1 { 3.6 } else { 5.0 };
                 for (x, y) in measured.lowest() {
-                    picture.add(mark(frame.x(x), frame.y(y), series, size));
+                    figure.add(mark(frame.x(x), frame.y(y), series, size));
                 }
             }
             series += 1;
@@ -96,26 +96,30 @@ pub fn learning_curve(name: &str, folds: &[Vec<CurvePoint>]) -> Picture {
         lowest = Some(frame);
     }
     let frame =
-        lowest.unwrap_or(Frame { left, top, width, height: tall, across, up: Scale::Linear(0.0, 1.0) });
+        lowest.unwrap_or(Frame { left, top, width, height: tall, x_scale, y_scale: Scale::Linear(0.0, 1.0) });
     for &update in &updates {
         let x = frame.x(update);
-        picture.add(line((x, frame.bottom() - 8.0), (x, frame.bottom()), "update"));
+        figure.add(line((x, frame.bottom() - 8.0), (x, frame.bottom()), "update"));
     }
-    let axis = if updates.is_empty() { "iteration" } else { "iteration (strokes on the axis: leaf updates)" };
-    frame.draw_across(&mut picture, axis, 8);
-    picture
+    let axis = if updates.is_empty() { "iteration" } else { "iteration (ticks on the axis: leaf updates)" };
+    frame.draw_x_axis(&mut figure, axis, 8);
+    figure
 }
 
 fn described(ends: &[f64], updates: &[f64], loss: &Measured, measured: &[Measured]) -> String {
     let several = ends.len() > 1;
-    let mut said = if several { format!("{} folds, a line each; ", ends.len()) } else { String::new() };
+    let mut said = if several { format!("{} folds, one line each; ", ends.len()) } else { String::new() };
     said += &format!("{} iterations, {} leaf updates.", range(ends), updates.len());
     let ends_of = |pick: fn(&Curve) -> Option<&(f64, f64)>| -> Vec<f64> {
         loss.curves.iter().filter_map(pick).map(|point| point.1).collect()
     };
     let (first, end) = (ends_of(|curve| curve.first()), ends_of(|curve| curve.last()));
     if !first.is_empty() {
-        said += &format!(" The training loss goes from {} to {}.", spoken(mean(&first)), spoken(mean(&end)));
+        said += &format!(
+            " The training loss goes from {} to {}.",
+            significant(mean(&first)),
+            significant(mean(&end))
+        );
     }
     for measured in measured {
         let (at, values): (Vec<f64>, Vec<f64>) = measured.lowest().into_iter().unzip();
@@ -123,7 +127,7 @@ fn described(ends: &[f64], updates: &[f64], loss: &Measured, measured: &[Measure
         said += &format!(
             " The {} is {lowest} {}, at iteration {}.",
             measured.name,
-            spoken(mean(&values)),
+            significant(mean(&values)),
             range(&at)
         );
     }

@@ -1,9 +1,9 @@
-//! What the marks of a picture stand for.
+//! The legend of a figure.
 
-use crate::picture::{Anchor, Picture, label, line, mark, shortened, text_width};
+use crate::figure::{Anchor, Figure, label, line, mark, shortened, text_width};
 
-/// Draws names with their marks in a line (or several) from `(x, y)`, and gives the height that they took.
-pub fn draw(picture: &mut Picture, names: &[String], x: f64, y: f64, width: f64) -> f64 {
+/// Draws names with their markers in one line or more from `(x, y)`, and returns the height that they took.
+pub fn draw(figure: &mut Figure, names: &[String], x: f64, y: f64, width: f64) -> f64 {
     let (mut at, mut row) = (x, y);
     for (series, name) in names.iter().enumerate() {
         let name = shortened(name, 40);
@@ -11,9 +11,9 @@ pub fn draw(picture: &mut Picture, names: &[String], x: f64, y: f64, width: f64)
         if at > x && at + room > x + width {
             (at, row) = (x, row + 19.0);
         }
-        picture.add(line((at, row - 4.0), (at + 22.0, row - 4.0), &format!("s{}", series % 7)));
-        picture.add(mark(at + 11.0, row - 4.0, series, 3.6));
-        picture.add(label(at + 28.0, row, Anchor::Start, "", &name));
+        figure.add(line((at, row - 4.0), (at + 22.0, row - 4.0), &format!("s{}", series % 7)));
+        figure.add(mark(at + 11.0, row - 4.0, series, 3.6));
+        figure.add(label(at + 28.0, row, Anchor::Start, "", &name));
         at += room + 12.0;
     }
     row - y + 19.0

@@ -1,6 +1,6 @@
-//! One file a picture.
+//! One file per figure.
 
-pub mod axes;
+mod axes;
 mod critical_difference;
 mod cumulative_score;
 mod distributions;
@@ -21,11 +21,11 @@ pub use importance::importance;
 pub use label_error::label_error;
 pub use leaf_usage::leaf_usage;
 pub use learning_curve::learning_curve;
-pub use sweep::{PublishedPoint, Series, Sweep, sweep};
-pub use tree::{TreePicture, tree};
+pub use sweep::{PublishedPoint, Series, SweepCurves, sweep};
+pub use tree::{TreeFigure, tree};
 
 /// A number in the words of a description: four significant digits.
-pub(crate) fn spoken(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }

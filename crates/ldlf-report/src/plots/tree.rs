@@ -1,11 +1,11 @@
-//! One tree of a forest: what its splits look at, how much of the rows goes where, what its leaves hold, and the way of one row.
+//! One tree of a forest: the features of its splits, the fraction of rows in each branch, its leaves, and the path of one row.
 
 use ldlf_core::forest_view::{ForestView, SplitFeature, TreeView};
 
+use crate::figure::{Anchor, Figure, label, rect, shortened};
 use crate::markup::{Element, coordinate};
-use crate::picture::{Anchor, Picture, label, rect, shortened};
 
-/// Levels that are drawn; what lies deeper is folded into the last of them.
+/// Levels that are drawn; deeper ones are merged into the last of them.
 const LEVELS: usize = 5;
 /// Width of a column of the lowest level, and the heights of a level and of a leaf's chart.
 const COLUMN: f64 = 60.0;
@@ -13,12 +13,12 @@ const LEVEL: f64 = 92.0;
 const CHART: f64 = 52.0;
 
 /// What to draw.
-pub struct TreePicture<'a> {
+pub struct TreeFigure<'a> {
     /// The forest over some rows.
     pub view: &'a ForestView,
     /// Which tree, from 0.
     pub tree: usize,
-    /// The chosen row whose way is lit: a place in [`ForestView::chosen`].
+    /// The chosen row whose path is highlighted: an index into [`ForestView::chosen`].
     pub row: Option<usize>,
     /// The names of the labels.
     pub labels: &'a [String],
@@ -33,8 +33,8 @@ struct Terminal {
     dead: bool,
 }
 
-/// Draws a tree; `name` says what a feature is called.
-pub fn tree(what: &TreePicture<'_>, name: impl Fn(usize) -> String) -> Picture {
+/// Draws a tree; `name` gives the name of a feature.
+pub fn tree(what: &TreeFigure<'_>, name: impl Fn(usize) -> String) -> Figure {
     let tree = &what.view.trees[what.tree];
     let depth = tree.leaves.len().trailing_zeros() as usize + 1;
     let drawn = depth.min(LEVELS);
@@ -43,9 +43,9 @@ pub fn tree(what: &TreePicture<'_>, name: impl Fn(usize) -> String) -> Picture {
     let width = (count as f64 * COLUMN + 40.0).max(420.0);
     let top = 58.0;
     let bottom = top + LEVEL * (drawn as f64 - 1.0);
-    let folded = depth > drawn;
+    let merged = depth > drawn;
     let height = bottom + CHART + 62.0;
-    let mut picture = Picture::new(
+    let mut figure = Figure::new(
         width,
         height,
         format!("Tree {} of {}", what.tree + 1, what.view.trees.len()),
@@ -60,17 +60,17 @@ pub fn tree(what: &TreePicture<'_>, name: impl Fn(usize) -> String) -> Picture {
         let under = count >> level;
         terminals[node * under..(node + 1) * under].iter().map(of).sum::<f64>()
     };
-    let lit = way(&terminals, drawn, what.row.is_some());
+    let path = likeliest_path(&terminals, drawn, what.row.is_some());
 
     for level in 1..drawn {
         for node in 0..1 << level {
             let (from, to) =
                 ((centre(level - 1, node / 2), y(level - 1) + 16.0), (centre(level, node), y(level) - 18.0));
             let mass = sums(level, node, |terminal| terminal.mass);
-            picture.add(branch(from, to, "edge", 1.0 + 9.0 * mass));
-            if lit.get(level) == Some(&node) {
+            figure.add(branch(from, to, "edge", 1.0 + 9.0 * mass));
+            if path.get(level) == Some(&node) {
                 let share = sums(level, node, |terminal| terminal.share);
-                picture.add(branch(from, to, "lit", 1.5 + 4.0 * share));
+                figure.add(branch(from, to, "highlight", 1.5 + 4.0 * share));
             }
         }
     }
@@ -78,22 +78,22 @@ pub fn tree(what: &TreePicture<'_>, name: impl Fn(usize) -> String) -> Picture {
         for node in 0..1usize << level {
             let split = &tree.splits[(1 << level) - 1 + node];
             let room = ((width - 40.0) / (1 << level) as f64 - 10.0).min(168.0);
-            let on_way = lit.get(level) == Some(&node);
-            draw_split(&mut picture, split, (centre(level, node), y(level)), room, on_way, &name);
+            let on_path = path.get(level) == Some(&node);
+            draw_split(&mut figure, split, (centre(level, node), y(level)), room, on_path, &name);
         }
     }
     for (place, terminal) in terminals.iter().enumerate() {
-        let on_way = lit.get(drawn - 1) == Some(&place);
+        let on_path = path.get(drawn - 1) == Some(&place);
         draw_terminal(
-            &mut picture,
+            &mut figure,
             terminal,
             (centre(drawn - 1, place), bottom - 16.0),
-            on_way,
+            on_path,
             what.row.is_some(),
         );
     }
-    draw_notes(&mut picture, what, folded, terminals[0].leaves);
-    picture
+    draw_notes(&mut figure, what, merged, terminals[0].leaves);
+    figure
 }
 
 fn terminals(tree: &TreeView, row: Option<usize>, count: usize) -> Vec<Terminal> {
@@ -117,8 +117,8 @@ fn terminals(tree: &TreeView, row: Option<usize>, count: usize) -> Vec<Terminal>
     (0..count).map(terminal).collect()
 }
 
-/// The node of every level on the likeliest way of the row; empty without a row.
-fn way(terminals: &[Terminal], levels: usize, chosen: bool) -> Vec<usize> {
+/// The node of every level on the likeliest path of the row; empty without a row.
+fn likeliest_path(terminals: &[Terminal], levels: usize, chosen: bool) -> Vec<usize> {
     if !chosen {
         return Vec::new();
     }
@@ -142,54 +142,55 @@ fn branch(from: (f64, f64), to: (f64, f64), class: &str, width: f64) -> Element 
         .class(class)
 }
 
-/// An arrow points to where larger values of the feature go.
+/// The name with an arrow to the side of larger values.
 fn pointed(split: &SplitFeature, room: usize, name: &impl Fn(usize) -> String) -> String {
     let name = shortened(&name(split.feature), room);
     if split.strength > 0.0 { format!("← {name}") } else { format!("{name} →") }
 }
 
 fn draw_split(
-    picture: &mut Picture,
+    figure: &mut Figure,
     split: &[SplitFeature],
     (x, y): (f64, f64),
     room: f64,
-    on_way: bool,
+    on_path: bool,
     name: &impl Fn(usize) -> String,
 ) {
     let letters = ((room - 26.0) / 7.0).max(3.0) as usize;
-    picture.add(
-        rect(x - room / 2.0, y - 18.0, room, 36.0, if on_way { "litbox" } else { "box" }).attr("rx", "5"),
+    figure.add(
+        rect(x - room / 2.0, y - 18.0, room, 36.0, if on_path { "highlightbox" } else { "box" })
+            .attr("rx", "5"),
     );
     if let Some(first) = split.first() {
-        picture.add(label(x, y - 3.0, Anchor::Middle, "small strong", &pointed(first, letters, name)));
+        figure.add(label(x, y - 3.0, Anchor::Middle, "small strong", &pointed(first, letters, name)));
     }
     if let Some(second) = split.get(1) {
-        picture.add(label(x, y + 11.0, Anchor::Middle, "small muted", &pointed(second, letters, name)));
+        figure.add(label(x, y + 11.0, Anchor::Middle, "small muted", &pointed(second, letters, name)));
     }
 }
 
 fn draw_terminal(
-    picture: &mut Picture,
+    figure: &mut Figure,
     terminal: &Terminal,
     (x, top): (f64, f64),
-    on_way: bool,
+    on_path: bool,
     with_row: bool,
 ) {
     let width = COLUMN - 10.0;
     let left = x - width / 2.0;
     let dead = terminal.dead;
-    let class = match (on_way, dead) {
-        (true, _) => "litbox",
+    let class = match (on_path, dead) {
+        (true, _) => "highlightbox",
         (_, true) => "dead",
         _ => "box",
     };
-    picture.add(rect(left, top, width, CHART, class).attr("rx", "3"));
+    figure.add(rect(left, top, width, CHART, class).attr("rx", "3"));
     let highest = terminal.distribution.iter().copied().fold(1e-9, f64::max);
     let step = (width - 6.0) / terminal.distribution.len() as f64;
     for (place, share) in terminal.distribution.iter().enumerate() {
         let tall = (CHART - 8.0) * share / highest;
         let gap = if step > 3.0 { 1.0 } else { 0.0 };
-        let series = if on_way { "m1" } else { "m0" };
+        let series = if on_path { "m1" } else { "m0" };
         let bar = rect(
             left + 3.0 + step * place as f64,
             top + CHART - 3.0 - tall,
@@ -197,13 +198,13 @@ fn draw_terminal(
             tall,
             series,
         );
-        picture.add(bar.attr("stroke", "none").attr("style", "stroke:none"));
+        figure.add(bar.attr("stroke", "none").attr("style", "stroke:none"));
     }
     let mass = if dead { "dead".to_string() } else { percent(terminal.mass) };
-    picture.add(label(x, top + CHART + 14.0, Anchor::Middle, "small muted", &mass));
-    if with_row && (on_way || terminal.share >= 0.05) {
-        let class = if on_way { "small strong" } else { "small" };
-        picture.add(label(x, top + CHART + 28.0, Anchor::Middle, class, &percent(terminal.share)));
+    figure.add(label(x, top + CHART + 14.0, Anchor::Middle, "small muted", &mass));
+    if with_row && (on_path || terminal.share >= 0.05) {
+        let class = if on_path { "small strong" } else { "small" };
+        figure.add(label(x, top + CHART + 28.0, Anchor::Middle, class, &percent(terminal.share)));
     }
 }
 
@@ -211,22 +212,22 @@ fn percent(share: f64) -> String {
     if share >= 0.0995 { format!("{:.0} %", share * 100.0) } else { format!("{:.1} %", share * 100.0) }
 }
 
-fn draw_notes(picture: &mut Picture, what: &TreePicture<'_>, folded: bool, under: usize) {
+fn draw_notes(figure: &mut Figure, what: &TreeFigure<'_>, merged: bool, under: usize) {
     let heading = format!("Tree {} of {}", what.tree + 1, what.view.trees.len());
-    picture.add(label(14.0, 20.0, Anchor::Start, "strong", &heading));
-    let mut note = "arrows: where larger values go; below the charts: share of all rows".to_string();
+    figure.add(label(14.0, 20.0, Anchor::Start, "strong", &heading));
+    let mut note = "arrows: where larger values go; below the charts: fraction of all rows".to_string();
     if let Some(row) = what.row.and_then(|row| what.view.chosen.get(row)) {
-        note += &format!(", then of row {row} (lit)");
+        note += &format!(", then of row {row} (highlighted)");
     }
-    if folded {
+    if merged {
         note += &format!("; each chart: {under} leaves");
     }
-    let y = picture.height - 8.0;
-    picture.add(label(14.0, y, Anchor::Start, "small muted", &note));
+    let y = figure.height - 8.0;
+    figure.add(label(14.0, y, Anchor::Start, "small muted", &note));
 }
 
 fn description(
-    what: &TreePicture<'_>,
+    what: &TreeFigure<'_>,
     tree: &TreeView,
     terminals: &[Terminal],
     depth: usize,
@@ -235,7 +236,10 @@ fn description(
     let mut said = format!("A tree of depth {depth} with {} leaves.", tree.leaves.len());
     if let Some(first) = tree.splits.first().and_then(|split| split.first()) {
         let side = if first.strength > 0.0 { "left" } else { "right" };
-        said += &format!(" At the root {} counts most; its larger values go {side}.", name(first.feature));
+        said += &format!(
+            " At the root {} has the largest weight; its larger values go {side}.",
+            name(first.feature)
+        );
     }
     let named = |terminal: &Terminal| {
         let best = (0..terminal.distribution.len())

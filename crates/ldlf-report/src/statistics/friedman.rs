@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
-/// What the test came to.
+/// The result of the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Friedman {
     /// `chi2 = (12 / (n k (k + 1)) sum_j R_j^2 - 3 n (k + 1)) / c`, with `c = 1 - sum (t^3 - t) / (n k (k^2 - 1))` for ties.
@@ -29,7 +29,7 @@ pub fn friedman(ranks: &[Vec<f64>]) -> Option<Friedman> {
     let tied: f64 = ranks.iter().map(|block| ties(block)).sum();
     let correction = 1.0 - tied / (n * k * (k * k - 1.0));
     if correction <= 0.0 {
-        // Everybody is equal everywhere.
+        // All competitors are equal in every block.
         return Some(Friedman { chi2: 0.0, chi2_p: 1.0, f: 0.0, f_p: 1.0 });
     }
     let chi2 = ((12.0 / (n * k * (k + 1.0)) * squares - 3.0 * n * (k + 1.0)) / correction).max(0.0);

@@ -1,4 +1,4 @@
-//! Which learner is better, and whether chance would do: ranks, the Friedman test, pairwise Wilcoxon tests with Holm's correction,
+//! Which learner is better, and whether the difference is significant: ranks, the Friedman test, pairwise Wilcoxon tests with Holm's correction,
 //! and the critical difference of Nemenyi (J. Demsar: Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 2006).
 
 mod friedman;

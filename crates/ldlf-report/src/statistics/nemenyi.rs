@@ -1,4 +1,4 @@
-//! The critical difference of Nemenyi: average ranks that are less apart may differ by chance.
+//! The critical difference of Nemenyi: average ranks that are closer do not differ significantly.
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 

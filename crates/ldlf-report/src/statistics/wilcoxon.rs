@@ -5,10 +5,10 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::ranks;
 use ldlf_core::measures::Direction;
 
-/// Up to this many differences the distribution is counted out; above it the normal one stands in.
+/// Up to this many differences the distribution is exact; above, the normal approximation is used.
 const EXACT: usize = 50;
 
-/// What the test came to.
+/// The result of the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wilcoxon {
     /// The sum of the ranks of the positive differences.
@@ -21,8 +21,8 @@ pub struct Wilcoxon {
     pub pairs: usize,
 }
 
-/// Tests whether `a - b` lies symmetrically around 0. Differences of zero are left out; equal ones share their rank. The
-/// distribution over all `2^n` signs is counted out for up to 50 differences, ties included; above, the normal approximation with
+/// Tests whether `a - b` is symmetric around 0. Differences of zero are left out; equal ones share their rank. The
+/// distribution over all `2^n` signs is exact for up to 50 differences, ties included; above, the normal approximation with
 /// `var = n (n + 1) (2n + 1) / 24 - sum (t^3 - t) / 48` is used, without continuity correction.
 pub fn wilcoxon(a: &[f64], b: &[f64]) -> Wilcoxon {
     let differences: Vec<f64> =

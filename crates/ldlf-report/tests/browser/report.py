@@ -136,7 +136,7 @@ class TheReport(unittest.TestCase):
             keys = self.browser.run(COLUMN, 0, measure)
             self.assertEqual(keys, order(keys))
             self.assertEqual(self.browser.run(HEAD + ".getAttribute('aria-sort')", 0, measure), state)
-        self.assertIn("sorted by K-L", self.browser.run("return document.getElementById('said').textContent"))
+        self.assertIn("sorted by K-L", self.browser.run("return document.getElementById('status').textContent"))
 
     def test_the_keyboard_sorts_too(self):
         self.browser.run(HEAD + ".querySelector('button').focus()", 0, 1)
@@ -158,7 +158,7 @@ class TheReport(unittest.TestCase):
         self.browser.run("document.getElementById('theme').click()")
         self.assertEqual(self.browser.run(COLOURS), dark)
 
-    def test_every_picture_has_a_name_and_a_description(self):
+    def test_every_figure_has_a_name_and_a_description(self):
         texts = self.browser.run("""return Array.from(document.querySelectorAll('svg')).map(svg =>
             [svg.getAttribute('role')].concat(svg.getAttribute('aria-labelledby').split(' ')
                 .map(id => document.getElementById(id).textContent)));""")
@@ -205,7 +205,7 @@ class TheReport(unittest.TestCase):
 
 
 def screenshots(folder):
-    """Pictures of the report to look at: light, dark, narrow, print."""
+    """Screenshots of the report: light, dark, narrow, print."""
     folder.mkdir(parents=True, exist_ok=True)
     browser = Browser()
     try:

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use ldlf::measures::ORDERED;
+use ldlf::measures::{KL, MAE_MEAN, MAE_MODE};
 use ldlf::output::Overwrite;
 use ldlf::{Result, Settings, registry};
-use ldlf_report::plots::{self, PublishedPoint, Series, Sweep};
+use ldlf_report::plots::{self, PublishedPoint, Series, SweepCurves};
 
 use super::super::plot::{Format, write};
 use super::Section;
@@ -40,7 +40,7 @@ pub fn experiment() -> Experiment {
         set: "Movie",
         division: DIVISION,
         method,
-        numbers: vec![Number { measure: "kl", mean: kl, std: None }],
+        numbers: vec![Number { measure: KL.name, mean: kl, std: None }],
     });
     Experiment {
         name: NAME,
@@ -49,7 +49,7 @@ pub fn experiment() -> Experiment {
                 growing depth on 2^(depth-1) units. All else is the preset `paper`. Random splits that learn from nine tenths of the \
                 rows; `--repeats` says how many. The paper's numbers come from its own protocol, which is not a clean one, and from \
                 MORPH for ages, in whose place FG-Net stands. Its depth 18 needs 131,072 units and is not run.",
-        measures: &["kl", ORDERED[0], ORDERED[1]],
+        measures: &[KL.name, MAE_MODE.name, MAE_MEAN.name],
         sets: vec![MOVIE, FG_NET, MORPH_SUB],
         divisions: vec![DIVISION],
         entrants: trees.chain(depths).collect(),
@@ -87,10 +87,10 @@ pub fn draw(sections: &[Section<'_>], folder: &Path) -> Result<()> {
 }
 
 /// The curves of a section over one parameter, and the paper's points.
-fn curves(section: &Section<'_>, axis: &str) -> Option<(Sweep, Vec<PublishedPoint>)> {
+fn curves(section: &Section<'_>, axis: &str) -> Option<(SweepCurves, Vec<PublishedPoint>)> {
     let evaluation = section.evaluation.as_ref()?;
-    let ages = evaluation.results.iter().any(|result| result.mean.get(ORDERED[0]).is_some());
-    let measure = if ages { ORDERED[0] } else { "kl" };
+    let ages = evaluation.results.iter().any(|result| result.mean.get(MAE_MODE.name).is_some());
+    let measure = if ages { MAE_MODE.name } else { KL.name };
     let mut series: Vec<Series> = Vec::new();
     for (label, result) in section.entrants.iter().zip(&evaluation.results) {
         let Some(value) = label.strip_prefix(&format!("{}, {axis} ", result.learner)) else { continue };
@@ -106,6 +106,7 @@ fn curves(section: &Section<'_>, axis: &str) -> Option<(Sweep, Vec<PublishedPoin
     }
     let published = IN_THE_TEXT.iter().filter(|(_, of, ..)| *of == axis && section.set == "Movie");
     let published = published.map(|&(_, _, at, value)| PublishedPoint { at: at as f64, value }).collect();
-    let sweep = Sweep { dataset: section.set.clone(), axis: axis.into(), measure: measure.into(), series };
+    let sweep =
+        SweepCurves { dataset: section.set.clone(), axis: axis.into(), measure: measure.into(), series };
     Some((sweep, published))
 }

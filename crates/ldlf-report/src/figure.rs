@@ -1,11 +1,11 @@
-//! A picture: SVG with a title and a description for those who cannot see it, alone in a file or inside a page.
+//! A figure: SVG with a title and a text alternative, alone in a file or inside a page.
 
 use crate::markup::Element;
 use crate::palette::LIGHT;
 
-/// One finished picture.
+/// One finished figure.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct Figure {
     /// In pixels.
     pub width: f64,
     /// In pixels.
@@ -17,10 +17,10 @@ pub struct Picture {
     body: Element,
 }
 
-impl Picture {
-    /// An empty picture.
+impl Figure {
+    /// An empty figure.
     pub fn new(width: f64, height: f64, title: impl Into<String>, description: impl Into<String>) -> Self {
-        Picture {
+        Figure {
             width,
             height,
             title: title.into(),
@@ -43,7 +43,7 @@ impl Picture {
             .attr("role", "img")
     }
 
-    /// The picture inside a page, which holds the rules of its classes. `number` tells pictures of the same page apart.
+    /// The figure inside a page, which holds the style rules of its classes. `number` makes its ids unique in the page.
     pub fn inside(&self, number: usize) -> Element {
         let (title, description) = (format!("t{number}"), format!("d{number}"));
         self.svg()
@@ -53,14 +53,14 @@ impl Picture {
             .child(self.body.clone())
     }
 
-    /// The picture as a file of its own, on white paper.
+    /// The figure as a file of its own, on a white background.
     pub fn alone(&self) -> String {
         let paper = Element::new("rect").class("paper").at("width", self.width).at("height", self.height);
         self.svg()
             .attr("aria-labelledby", "t d")
             .child(Element::new("title").attr("id", "t").text(&self.title))
             .child(Element::new("desc").attr("id", "d").text(&self.description))
-            .child(Element::new("style").constant(&LIGHT.picture_rules()))
+            .child(Element::new("style").constant(&LIGHT.figure_rules()))
             .child(paper)
             .child(self.body.clone())
             .to_string()
@@ -122,7 +122,7 @@ fn joined(points: &[(f64, f64)]) -> String {
     points.iter().map(point).collect::<Vec<_>>().join(" ")
 }
 
-/// The mark of a series: its shape differs as well as its colour.
+/// The marker of a series: its shape differs as well as its colour.
 pub fn mark(x: f64, y: f64, series: usize, size: f64) -> Element {
     let class = format!("m{}", series % 7);
     let r = size;
@@ -137,7 +137,7 @@ pub fn mark(x: f64, y: f64, series: usize, size: f64) -> Element {
     }
 }
 
-/// The width that a text takes at the size of labels, roughly: no font is at hand when a picture is laid out.
+/// The approximate width of a text at the size of labels: no font is available when a figure is laid out.
 pub fn text_width(text: &str) -> f64 {
     text.chars().map(|c| if "ilj.,:;'|I1()[] ".contains(c) { 4.8 } else { 7.6 }).sum()
 }
