@@ -3,7 +3,7 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::measures::KL;
+use crate::measures;
 use crate::{Dataset, Seed};
 use ldlf_math::random::permutation;
 
@@ -57,7 +57,7 @@ impl HeldOutKl {
             let weight = f64::from(data.weight(row));
             // A row of weight zero does not count even where its divergence is not finite.
             if weight != 0.0 {
-                kl.sum += weight * (KL.of_row)(data.targets.row(row), predicted);
+                kl.sum += weight * measures::kl(data.targets.row(row), predicted);
                 kl.weight += weight;
             }
         }

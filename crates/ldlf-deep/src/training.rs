@@ -9,7 +9,6 @@ use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::checkpoint::Source;
 use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::learner::Summary;
-use ldlf_core::measures;
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, InProgress, Matrix, Prediction, Result, Seed, Threads,

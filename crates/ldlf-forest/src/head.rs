@@ -10,9 +10,9 @@ use ldlf_math::simd::{Simd, WithSimd, dispatch};
 use ldlf_math::vectorise;
 
 pub use crate::block::{Block, Examples};
-use crate::kernel::{Lane, ROWS, SimdFloat};
-use crate::leaves::{LeafPrior, add_statistics, apply};
-use crate::loss::{LossForm, divide, mix, pull};
+use crate::kernel::{ROWS, SimdFloat};
+pub use crate::leaves::LeafUpdate;
+use crate::loss::{LossForm, mix, pull};
 use crate::routing::{backward, route};
 use crate::tree_shape::{ForestShape, check_memory, draw_units};
 

@@ -1,14 +1,8 @@
 //! `sldlf`: the shallow label distribution learning forest, a linear map under soft trees (Shen et al. 2017).
 
-use ldlf_core::forest_view::ForestView;
-use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::learner::{Abilities, RowPredictor};
-use ldlf_core::stored::{Array, ModelShape, Parts};
-use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
-    Result, Settings, Threads, Value, choices,
-};
-use ldlf_math::optimise::step::{LearningRate, Optimiser, Schedule, Step};
+use ldlf_core::learner::Abilities;
+use ldlf_core::{Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings};
+use ldlf_math::optimise::step::{LearningRate, Optimiser, Schedule};
 
 use crate::algorithm1::Ensemble;
 use crate::encoder::Scaling;

@@ -3,7 +3,6 @@
 use ldlf_core::checkpoint::Source;
 use ldlf_core::early_stopping::{HeldOutKl, hold_out};
 use ldlf_core::learner::Summary;
-use ldlf_core::measures::kl;
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Dataset, Features, FitContext, InProgress, Prediction, Result, Seed, Threads};
 

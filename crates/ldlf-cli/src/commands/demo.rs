@@ -12,7 +12,6 @@ use ldlf::{
 
 use super::Ending;
 use super::cv::{check_results_folder, contender, shown, watched};
-use super::generate::{Layout, save};
 use super::look::inspected;
 use crate::args::{Demo, read_with};
 use crate::printer::{Printer, number};

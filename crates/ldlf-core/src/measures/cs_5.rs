@@ -1,7 +1,7 @@
 //! CS(5).
 
 use super::{Direction, Formula, Measure, MeasuredRow, within};
-use crate::answers::Rule;
+use crate::estimates::Rule;
 
 /// The cumulative score CS(5) of the age literature: 1 for a row whose mode is at most 5 away, else 0; higher is better.
 pub const CS_5: Measure = Measure {

@@ -1,7 +1,7 @@
 //! MAE of the mean.
 
 use super::{Direction, Formula, Measure, MeasuredRow};
-use crate::answers::Rule;
+use crate::estimates::Rule;
 
 /// The absolute error of the expected value; lower is better, in the units of the label values.
 pub const MAE_MEAN: Measure = Measure {

@@ -1,7 +1,7 @@
 //! MAE of the median.
 
 use super::{Direction, Formula, Measure, MeasuredRow};
-use crate::answers::Rule;
+use crate::estimates::Rule;
 
 /// The absolute error of the value at which half of the probability is reached; lower is better, in the units of the
 /// label values.

@@ -1,6 +1,6 @@
 //! What a measure sees of one row.
 
-use crate::answers::Rule;
+use crate::estimates::Rule;
 use crate::{Dataset, Prediction};
 
 /// The truth about one row and what was predicted for it.
@@ -42,10 +42,10 @@ impl<'a> MeasuredRow<'a> {
     /// every rule; it is compared with the mean of the true distribution.
     pub fn absolute_error(&self, rule: Rule, values: &[f64]) -> f64 {
         let (answer, true_rule) = match self.predicted {
-            RowPrediction::Distribution(p) => (rule.answer(p, values), rule),
+            RowPrediction::Distribution(p) => (rule.estimate(p, values), rule),
             RowPrediction::Value(value) => (value, Rule::Mean),
         };
-        (answer - self.value.unwrap_or_else(|| true_rule.answer(self.truth, values))).abs()
+        (answer - self.value.unwrap_or_else(|| true_rule.estimate(self.truth, values))).abs()
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::row::rows;
 use super::{Measure, all, find, weighted_mean, within};
-use crate::answers::Rule;
+use crate::estimates::Rule;
 use crate::{Dataset, Prediction};
 
 /// Names with numbers, in the order of [`all`]; `None` (JSON `null`) where a measure does not apply.

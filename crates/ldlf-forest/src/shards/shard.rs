@@ -1,6 +1,6 @@
 //! One virtual shard: some neighbouring rows, and the sums that questions ask for.
 
-use ldlf_core::measures::kl;
+use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::{Dataset, Features, Seed, Threads};
 
 use super::order::{Batches, Order, is_held_back};
