@@ -8,6 +8,7 @@ use ldlf_core::early_stopping::{Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
+use ldlf_core::parameters::ParameterSet;
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
@@ -22,7 +23,7 @@ use crate::kernel::ROWS;
 use crate::leaves::LeafPrior;
 use crate::linear::{Homes, LinearMap};
 use crate::progress::Progress;
-use crate::shallow::{LeafRows, ShallowForest, SldlfParameters, Start};
+use crate::shallow::{ForestParameters, Init, LeafRows, ShallowForest};
 use crate::stepper::{DropoutDraw, Stepper, predict_rows};
 use crate::tree_shape::check_memory;
 
@@ -41,7 +42,7 @@ pub(crate) const MANY_ROWS: usize = 50_000;
 /// Everything that changes while a forest is trained.
 struct Training<'a> {
     learner: &'static str,
-    parameters: &'a SldlfParameters,
+    parameters: &'a ForestParameters,
     ensemble: Ensemble,
     data: &'a Dataset,
     rows: Vec<usize>,
@@ -58,7 +59,7 @@ struct Training<'a> {
 /// Trains a forest on `data`.
 pub fn train(
     learner: &'static str,
-    parameters: &SldlfParameters,
+    parameters: &ForestParameters,
     ensemble: Ensemble,
     data: &Dataset,
     context: &mut FitContext<'_>,
@@ -71,7 +72,7 @@ pub fn train(
 impl<'a> Training<'a> {
     fn new(
         learner: &'static str,
-        parameters: &'a SldlfParameters,
+        parameters: &'a ForestParameters,
         ensemble: Ensemble,
         data: &'a Dataset,
         context: &mut FitContext<'_>,
@@ -80,7 +81,7 @@ impl<'a> Training<'a> {
         shape.check()?;
         let seed = context.seed;
         let (rows, validation) = match parameters.stops_early(data.features.cols()) {
-            true => hold_out(data, parameters.validation_share, seed),
+            true => hold_out(data, parameters.validation_fraction, seed),
             false => ((0..data.rows()).collect(), Vec::new()),
         };
         let sizes = [("features", data.features.cols()), ("units", shape.units)];
@@ -88,13 +89,13 @@ impl<'a> Training<'a> {
         let batch = parameters.batch_size.min(rows.len());
         let sizes = [("units", shape.units), ("rows of a mini-batch", batch.next_multiple_of(ROWS))];
         check_memory("the activations and gradients of a mini-batch", &sizes, 4 * size_of::<f32>())?;
-        let SldlfParameters { scaling, clip, bins, bias, .. } = *parameters;
+        let ForestParameters { scaling, feature_clip: clip, bins, bias, .. } = *parameters;
         let encoder = Encoder::fit(&data.features, &rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
         let mut map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
-        let homes = match parameters.start {
-            Start::Random => Homes::new(),
-            Start::Greedy => soften(&mut map, &encoder, &shape, data, &rows, seed, &context.threads)?,
+        let homes = match parameters.init {
+            Init::Random => Homes::new(),
+            Init::Greedy => soften(&mut map, &encoder, &shape, data, &rows, seed, &context.threads)?,
         };
         let mean = data.mean_target_of(rows.iter().copied());
         let mut training = Training {
