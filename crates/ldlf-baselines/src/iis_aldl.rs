@@ -19,7 +19,7 @@ ldlf_core::parameters! {
     /// Parameters of `iis-aldl` beside those of `iis-ldl`.
     pub struct IisAldlParameters, after IisLdlParameters in IisParams for IisAldl {
         /// Initial standard deviation of the Gaussian at every label; auto takes it from the targets.
-        sigma: Auto<f64> = Auto::Auto, above 0;
+        init_sigma: Auto<f64> = Auto::Auto, above 0;
         /// Maximum number of rounds: a fit of `iis-ldl`, then new deviations.
         rounds: usize = 5, at_least 1;
     }
@@ -54,7 +54,7 @@ impl Algorithm for IisAldl {
         let values = label_values(data, Self::FACTS.name)?;
         let numbers = numbers(data, values);
         let labels: Vec<usize> = numbers.iter().map(|&number| nearest_label(number, values)).collect();
-        let mut widths = match own.sigma {
+        let mut widths = match own.init_sigma {
             Auto::Given(sigma) => vec![sigma; values.len()],
             Auto::Auto => re_estimated(&vec![None; values.len()], values, &labels, &data.targets, |_| true),
         };

@@ -51,11 +51,11 @@ fn a_bad_value_is_refused_before_any_row_is_read() {
 
 #[test]
 fn a_learner_on_top_of_another_takes_the_parameters_of_both() {
-    let learner = IisAldl::params().rounds(2).iterations(7).sigma(1.5).patience(None).check().unwrap();
+    let learner = IisAldl::params().rounds(2).iterations(7).init_sigma(1.5).patience(None).check().unwrap();
     let settings = learner.parameters().to_settings();
     let of = |name: &str| settings.get(name).cloned().unwrap();
     assert_eq!(
-        [of("rounds"), of("iterations"), of("sigma"), of("patience")],
+        [of("rounds"), of("iterations"), of("init_sigma"), of("patience")],
         [2.into(), 7.into(), 1.5.into(), Value::Null]
     );
     let refused = IisAldl::params().iterations(0).check().err().unwrap();
