@@ -105,7 +105,7 @@ impl Facts {
     pub(crate) fn check_kind(&self, data: &Dataset) -> Result<()> {
         match (self.reads, data.images.is_some()) {
             (Reads::Table, true) => Err(Error::usage(format!(
-                "{} reads tables, not images; train a learner that reads images, or make a table of what a network sees in them",
+                "{} reads tables, not images; train a learner that reads images, or make a table of their features first",
                 self.name
             ))),
             (Reads::Images, false) => Err(Error::usage(format!(

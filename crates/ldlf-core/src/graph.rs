@@ -363,10 +363,7 @@ impl TrainedModel {
         let mut graph = Graph::new(self.features);
         let features = graph.features();
         let Some(distributions) = self.model.add_to_graph(&mut graph, &features) else {
-            return Err(Error::usage(format!(
-                "a model of {} cannot be exported to ONNX: it is no graph of standard operators",
-                self.learner
-            )));
+            return Err(Error::usage(format!("a model of {} cannot be exported to ONNX", self.learner)));
         };
         graph.finish(&distributions, self.schema.label_names.len(), self.schema.label_values.as_deref());
         Ok(graph)

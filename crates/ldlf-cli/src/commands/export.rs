@@ -18,7 +18,7 @@ pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
     let bytes = ldlf::onnx::to_bytes(&model).map_err(|error| match error {
         Error::Usage(refusal) => {
             let names = registry::names(|facts| facts.exports).join(", ");
-            Error::Usage(format!("{refusal}; those of {names}, and mixtures of these, can be exported"))
+            Error::Usage(format!("{refusal}; those of {names}, and mixtures of these, can"))
         }
         other => other,
     })?;

@@ -186,3 +186,19 @@ fn as_object<S: serde::Serializer>(
     let entry = |n: &Number| (n.measure.to_string(), serde_json::json!({"mean": n.mean, "std": n.std}));
     Value::Object(numbers.iter().map(entry).collect::<Map<_, _>>()).serialize(serializer)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_released_script_iterates_less_on_movie() {
+        let entrant = Entrant { released_preset: Some("released"), ..Entrant::new("sldlf") };
+        let iterations = |set: &str, division: Division| {
+            entrant.build(set, division).unwrap().settings().get("iterations").cloned()
+        };
+        assert_eq!(iterations("Movie", Division::Released), Some(2000.into()));
+        assert_eq!(iterations("Human_Gene", Division::Released), Some(3000.into()));
+        assert_eq!(iterations("Movie", Division::TenFolds), iterations("Human_Gene", Division::TenFolds));
+    }
+}
