@@ -12,7 +12,7 @@ use ldlf_forest::leaves::add_statistics;
 use ldlf_forest::linear::LinearMap;
 use ldlf_forest::loss::{divide_into, mix, pull};
 use ldlf_forest::routing::{backward, route};
-use ldlf_math::optimise::step::{Optimiser, Step};
+use ldlf_math::optimise::step::{Optimizer, Step};
 use ldlf_math::product::{Accumulate, View, ViewMut, product};
 use ldlf_math::simd::{Simd, WithSimd, dispatch};
 use ldlf_math::vectorise;
@@ -106,7 +106,7 @@ fn elementwise(c: &mut Criterion) {
     group.bench_function("sigmoid/16384", |b| b.iter(|| vectorise!(sigmoid(black_box(&mut x)),)));
     let gradient = numbers(1 << 7, 1 << 7);
     let (mut m, mut v) = (vec![0.0; 1 << 14], vec![0.0; 1 << 14]);
-    for (name, optimiser) in [("sgd", Optimiser::Sgd), ("adamw", Optimiser::AdamW)] {
+    for (name, optimiser) in [("sgd", Optimizer::Sgd), ("adamw", Optimizer::AdamW)] {
         let step = Step::new(optimiser, 10, 1e-3, 0.9, 0.1);
         group.bench_function(format!("{name}/16384"), |b| {
             b.iter(|| vectorise!(step.apply(&mut x, &gradient, &mut m, &mut v),))

@@ -9,7 +9,7 @@ use ldlf_forest::linear::LinearMap;
 use ldlf_forest::shallow_forest::ShallowForest;
 use ldlf_forest::stepper::Stepper;
 use ldlf_forest::tree_shape::ForestShape;
-use ldlf_math::optimise::step::{Optimiser, Step};
+use ldlf_math::optimise::step::{Optimizer, Step};
 use ldlf_math::random::Generator;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ impl Bench {
     pub fn step(&mut self) -> f64 {
         let per_epoch = self.rows.len() / self.batch;
         let first = self.iteration % per_epoch * self.batch;
-        let step = Step::new(Optimiser::AdamW, self.iteration, 0.01, 0.9, 0.01);
+        let step = Step::new(Optimizer::AdamW, self.iteration, 0.01, 0.9, 0.01);
         self.iteration += 1;
         let trees = 0..self.stepper.head().shape().trees;
         self.stepper.step(

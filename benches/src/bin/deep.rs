@@ -16,7 +16,7 @@ use ldlf_deep::head::ForestHead;
 use ldlf_deep::steps;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
-use ldlf_math::optimise::step::{Optimiser, Step};
+use ldlf_math::optimise::step::{Optimizer, Step};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -134,7 +134,7 @@ impl Bench {
                 head.loss_on_cpu(activations.clone(), &self.targets, None, form, trees, &self.threads);
             (activations * gradient).sum().backward()
         };
-        let step = |_: &str| Step::new(Optimiser::Sgd, 0, 1e-3, 0.9, 0.0);
+        let step = |_: &str| Step::new(Optimizer::Sgd, 0, 1e-3, 0.9, 0.0);
         let moments = &mut self.moments;
         self.network = Some(steps::step(network, gradients, moments, &step, false, None, &self.threads));
     }

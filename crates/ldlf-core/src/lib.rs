@@ -4,12 +4,15 @@
 //! sum to 1. This crate holds everything that learners share and no learner but the simplest baseline, [`mean`]. It opens no
 //! file: that is `ldlf-io`.
 
+pub mod algorithm;
 pub mod checkpoint;
+pub mod context;
 pub mod dataset;
 pub mod early_stopping;
 pub mod error;
 pub mod estimates;
 pub mod evaluate;
+pub mod facts;
 pub mod features;
 pub mod folds;
 pub mod forest_view;
@@ -19,18 +22,24 @@ pub mod images;
 pub mod learner;
 pub mod mean;
 pub mod measures;
+pub mod model;
 pub mod parameters;
+pub mod prediction;
 pub mod split;
 pub mod stored;
 pub mod targets;
+pub mod trained_model;
 
+pub use algorithm::{Algorithm, Checked, Unchecked};
+pub use context::{FitContext, FitEvent, InProgress, Observer, StopReason};
 pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
+pub use facts::{Facts, Predicts, Reads};
 pub use features::Features;
 pub use images::Images;
 pub use ldlf_math::{Csr, Matrix, Seed, Threads};
-pub use learner::{
-    FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Model, Observer, Prediction, Preset,
-    StopReason, TrainedModel,
-};
-pub use parameters::{Settings, Value};
+pub use learner::{Fitted, Learner, LearnerEntry, Preset};
+pub use model::{Model, RowPredictor};
+pub use parameters::{Auto, Settings, Value};
+pub use prediction::Prediction;
+pub use trained_model::TrainedModel;

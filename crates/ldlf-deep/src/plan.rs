@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
+use ldlf_core::parameters::ParameterSet;
 use ldlf_core::split::SplitPart;
 use ldlf_core::{Dataset, Error, Result, Seed, Settings};
 use ldlf_forest::algorithm1::{Ensemble, LeafSchedule, Schedule};
@@ -126,7 +127,7 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
             return (rest, valid);
         }
     }
-    hold_out(data, plan.network.validation_share, seed)
+    hold_out(data, plan.network.validation_fraction, seed)
 }
 
 pub(crate) fn preprocessing(
@@ -136,7 +137,7 @@ pub(crate) fn preprocessing(
     rows: &[usize],
 ) -> Result<Preprocessing> {
     let channels = plan.network.channels;
-    match (&data.images, kind.preparation(plan.network.side, channels)) {
+    match (&data.images, kind.preparation(plan.network.side.given(), channels)) {
         (Some(_), None) | (None, Some(_)) => Err(kind.refusal()),
         (None, None) => Ok(Preprocessing::table(&data.features, rows)),
         (Some(_), Some(_)) if channels == 2 => Err(Error::usage("channels must be 1 or 3, got 2")),

@@ -210,8 +210,12 @@ impl Steps for OnNetwork<'_> {
             let pull = Tensor::<2>::from_data(TensorData::new(gradient, shape), device);
             let gradients = (activations * pull).sum().backward();
             let step_of = |name: &str| -> Step { steps[usize::from(name.starts_with("backbone"))] };
-            let second = Step::needs_second_moments(plan.optimiser);
-            (steps::step(network, gradients, state, &step_of, second, plan.clip, threads), loss, seen)
+            let second = Step::needs_second_moments(plan.optimizer);
+            (
+                steps::step(network, gradients, state, &step_of, second, plan.max_grad_norm, threads),
+                loss,
+                seen,
+            )
         });
         self.network = Some(network);
         if matches!(self.output, OutputLayer::Forest(_)) {

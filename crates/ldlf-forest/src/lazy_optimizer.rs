@@ -276,7 +276,7 @@ fn replay(steps: &[Step], targets: &[(u32, f32)], w: &mut [f32], m: &mut [f32], 
 mod tests {
     use super::*;
     use ldlf_core::{Csr, Seed};
-    use ldlf_math::optimise::step::Optimiser;
+    use ldlf_math::optimise::step::Optimizer;
 
     fn sparse_and_dense() -> (Csr, Vec<f32>) {
         let mut sparse = Csr::with_columns(4);
@@ -296,7 +296,7 @@ mod tests {
     fn sparse_and_dense_steps_agree_and_follow_the_formula() {
         let (sparse, dense) = sparse_and_dense();
         let gradient = [0.1f32, -0.4, 0.2, 0.5, 0.3, 0.6];
-        let step = Step::new(Optimiser::Sgd, 0, 0.5, 0.0, 0.1);
+        let step = Step::new(Optimizer::Sgd, 0, 0.5, 0.0, 0.1);
         let start = LinearMap::from_weights(4, 2, vec![1.0; 8]);
         let (mut a, mut b) = (start.clone(), start.clone());
         let by_input = by_input(&sparse);
@@ -322,7 +322,7 @@ mod tests {
         let mut sparse = (start.clone(), LazyOptimizer::new(&start).with_decay_targets(targets()));
         let nothing = by_input(&Csr::with_columns(3));
         for number in 0..2000 {
-            let step = Step::new(Optimiser::AdamW, number, 0.01, 0.9, 1.0);
+            let step = Step::new(Optimizer::AdamW, number, 0.01, 0.9, 1.0);
             dense.1.step_dense(&mut dense.0, &[0.0; 3], &[0.0; 2], &step, false, &Threads::one());
             let parts = std::iter::once(&nothing);
             sparse.1.step_sparse(&mut sparse.0, parts, &[], &step, false, &Threads::one());
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn pending_steps_leave_the_same_bits_as_steps_taken_at_once() {
-        for optimiser in [Optimiser::Sgd, Optimiser::Adam, Optimiser::AdamW] {
+        for optimiser in [Optimizer::Sgd, Optimizer::Adam, Optimizer::AdamW] {
             let start = LinearMap::new(40, true, 5, Seed::new(1));
             let (mut late, mut at_once) = (start.clone(), start.clone());
             let (mut lazy, mut eager) = (LazyOptimizer::new(&start), LazyOptimizer::new(&start));

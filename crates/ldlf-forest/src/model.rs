@@ -1,8 +1,8 @@
 //! The shallow forest as a [`Model`]: predictions, single rows, graphs, views.
 
+use ldlf_core::RowPredictor;
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::learner::RowPredictor;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Features, Model, Prediction, Result, Threads, Value};
 

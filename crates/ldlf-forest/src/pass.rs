@@ -37,7 +37,7 @@ struct Part {
 
 /// What rows go through.
 #[derive(Clone, Copy)]
-pub(crate) struct Forest<'a> {
+pub(crate) struct Layers<'a> {
     pub encoder: &'a Encoder,
     pub map: &'a LinearMap,
     pub head: &'a Head<f32>,
@@ -91,14 +91,14 @@ impl Pass {
     /// Takes rows forward and backward, at most as many as there are buffers for. Gives their loss.
     pub fn run(
         &mut self,
-        forest: Forest<'_>,
+        forest: Layers<'_>,
         data: &Dataset,
         rows: &[usize],
         aim: &Aim,
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
-        let Forest { encoder, map, head } = forest;
+        let Layers { encoder, map, head } = forest;
         let examples = examples(data, Some(rows));
         let (inputs, units, size) = (encoder.inputs(), head.shape().units, self.part_rows);
         if let Features::Dense(_) = data.features {

@@ -1,7 +1,7 @@
 //! What a training of the shallow forest does: a learner's parameters, worked out for some data.
 
 use ldlf_core::{Settings, choices};
-use ldlf_math::optimise::step::{LearningRate, Optimiser, Step};
+use ldlf_math::optimise::step::{LearningRate, Optimizer, Step};
 
 use crate::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use crate::encoder::Scaling;
@@ -24,7 +24,7 @@ choices! {
 
 choices! {
     /// What the first splits are.
-    pub enum Start {
+    pub enum Init {
         /// Random directions.
         Random = "random",
         /// The splits of a random forest grown greedily on the training rows, softened; decay then leads back to them.
@@ -53,7 +53,7 @@ pub struct Plan {
     /// How features become inputs of the linear map.
     pub encoding: Encoding,
     /// What the first splits are.
-    pub start: Start,
+    pub init: Init,
     /// What the gradient steps lower.
     pub loss: LossForm,
     /// How gradients become steps.
@@ -91,7 +91,7 @@ pub struct Encoding {
 #[derive(Clone, Copy, Debug)]
 pub struct StepRule {
     /// The rule.
-    pub optimiser: Optimiser,
+    pub optimizer: Optimizer,
     /// The learning rate over the iterations.
     pub length: LearningRate,
     /// Momentum of sgd.
@@ -104,7 +104,7 @@ impl StepRule {
     /// The step of an iteration, counted from 0, of so many.
     pub fn at(&self, iteration: usize, total: usize) -> Step {
         let rate = self.length.at(iteration, total);
-        Step::new(self.optimiser, iteration, rate, self.momentum, self.weight_decay)
+        Step::new(self.optimizer, iteration, rate, self.momentum, self.weight_decay)
     }
 }
 

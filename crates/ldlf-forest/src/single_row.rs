@@ -1,8 +1,7 @@
 //! One row at a time: no block, no threads, no allocation.
 
-use ldlf_core::Result;
 use ldlf_core::features::Row;
-use ldlf_core::learner::RowPredictor;
+use ldlf_core::{Result, RowPredictor};
 use ldlf_math::numeric::normalise;
 use ldlf_math::vectorise;
 

@@ -12,7 +12,7 @@ use crate::lazy_optimizer::{DecayTargets, LazyOptimizer};
 use crate::linear::LinearMap;
 use crate::loss::LossForm;
 pub use crate::pass::DropoutDraw;
-use crate::pass::{Aim, Forest, Pass, Passed, examples};
+use crate::pass::{Aim, Layers, Pass, Passed, examples};
 use crate::predict::LinearActivations;
 
 /// A forest that learns: encoder, linear map and head, with the state of the optimiser and the work buffers.
@@ -110,7 +110,7 @@ impl Stepper {
     ) -> f64 {
         let weight = examples(data, Some(rows)).total_weight();
         let aim = Aim { form: self.form, trees, scale: 1.0 / weight.max(f64::MIN_POSITIVE) };
-        let forest = Forest { encoder: &self.encoder, map: &self.map, head: &self.head };
+        let forest = Layers { encoder: &self.encoder, map: &self.map, head: &self.head };
         let loss = self.pass.run(forest, data, rows, &aim, dropout, threads);
         let (inputs, gradient) = self.pass.passed(data);
         let (optimiser, map, bias) = (&mut self.optimiser, &mut self.map, self.encoder.bias());

@@ -15,7 +15,7 @@ use crate::lazy_optimizer::DecayTargets;
 use crate::leaves::{LeafPrior, check_on_simplex};
 use crate::linear::LinearMap;
 use crate::mini_batches::{MiniBatches, Order};
-use crate::plan::{Encoding, Plan, Start};
+use crate::plan::{Encoding, Init, Plan};
 use crate::predict::{predict, predict_rows};
 use crate::shallow_forest::ShallowForest;
 use crate::stepper::{DropoutDraw, Stepper};
@@ -68,9 +68,9 @@ impl<'a> InMemory<'a> {
         let encoder = Encoder::fit(&data.features, rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
         let mut map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
-        let decay_targets = match plan.start {
-            Start::Random => DecayTargets::new(),
-            Start::Greedy => soften(&mut map, &encoder, &shape, data, rows, seed, &context.threads)?,
+        let decay_targets = match plan.init {
+            Init::Random => DecayTargets::new(),
+            Init::Greedy => soften(&mut map, &encoder, &shape, data, rows, seed, &context.threads)?,
         };
         let base = data.mean_target_of(rows.iter().copied());
         let stepper = Stepper::new(encoder, map, head, batches.size())

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ldlf_core::mean::{Mean, MeanParameters};
+use ldlf_core::TrainedModel;
+use ldlf_core::mean::Mean;
 use ldlf_core::targets::Spread;
-use ldlf_core::{FitContext, Threads, TrainedModel};
 use ldlf_io::for_model::{read_for_model, stream_for_model};
 use ldlf_io::read::{ReadOptions, read};
 use tempfile::TempDir;
@@ -17,8 +17,7 @@ fn file(folder: &TempDir, name: &str, content: &str) -> PathBuf {
 
 fn model_of(path: &Path, options: &ReadOptions) -> TrainedModel {
     let data = read(path, options).unwrap().dataset;
-    let learner = Mean::new(MeanParameters::default());
-    TrainedModel::fit(&learner, &data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap()
+    Mean::params().fit(&data).unwrap()
 }
 
 #[test]

@@ -341,7 +341,7 @@ error: the model reads pictures (its column "file"), not a table of features; gi
         str![[r#"
 exit 2
 -- stderr
-error: bfgs-ldl reads tables, not pictures; train dldlf, dldl or dndf-ldl, or make a table of the pictures with `ldlf features`
+error: bfgs-ldl reads tables, not images; train a learner that reads images, or make a table of their features first
 
 "#]]
     );
@@ -350,7 +350,7 @@ error: bfgs-ldl reads tables, not pictures; train dldlf, dldl or dndf-ldl, or ma
         str![[r#"
 exit 2
 -- stderr
-error: --backbone is for learners on a network (dldlf, dldl, dndf-ldl), not for mean
+error: --backbone is for learners on a network (dldlf, dndf-ldl, dldl), not for mean
 
 "#]]
     );
@@ -494,7 +494,7 @@ fn a_layer_is_written_as_a_table_that_other_learners_read() {
         str![[r#"
 exit 4
 -- stderr
-error: m: a model of mean has no network to look into; give one of dldlf, dldl or dndf-ldl
+error: m: a model of mean has no network to look into; give one of dldlf, dndf-ldl, dldl
 
 "#]]
     );

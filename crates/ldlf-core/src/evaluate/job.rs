@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{FoldResult, JobId, Plan, Protocol, Watcher, fold_seed};
-use crate::learner::{Summary, check_kind};
+use crate::learner::Summary;
 use crate::measures::{KL, mean_over_rows, score};
 use crate::{
     Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Learner, Prediction, Result, StopReason,
@@ -23,12 +23,11 @@ pub(super) fn run(
     watcher: &dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<FoldResult> {
-    let contender = &plan.contenders[id.learner];
-    let learner = contender.learner.as_ref();
+    let learner = plan.learners[id.learner].as_ref();
     let fold = &plan.folds[id.fold];
     let training = plan.data.select(&fold.training);
     let test = plan.data.select(&fold.test);
-    let watches_test = plan.protocol == Protocol::Released && contender.iterates;
+    let watches_test = plan.protocol == Protocol::Released && learner.facts().iterates;
     let mut observer = FoldObserver {
         id,
         watcher,
@@ -51,7 +50,7 @@ fn fit_and_measure(
     (seed, threads): (u64, &Threads),
     observer: &mut FoldObserver<'_>,
 ) -> Result<FoldResult> {
-    check_kind(learner, training)?;
+    learner.facts().check_kind(training)?;
     let started = Instant::now();
     let mut context = FitContext::new(seed, threads.clone(), observer);
     let Fitted { model, summary } = learner.fit(training, &mut context)?;

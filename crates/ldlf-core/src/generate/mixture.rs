@@ -2,18 +2,19 @@
 
 use rand::RngExt;
 
+use crate::parameters::ParameterSet;
 use crate::{Csr, Dataset, Features, Matrix, Result, Seed};
 use ldlf_math::numeric::{normalise, softmax_in_place};
 use ldlf_math::random::Generator;
 
 crate::parameters! {
-    /// The options of `mixture`.
+    /// Parameters of `mixture`.
     pub struct MixtureParameters {
         /// Number of features; five signals are informative, the rest is noise.
         features: usize = 20, at_least 1;
         /// Number of labels.
         labels: usize = 5, at_least 1;
-        /// Fraction of features per row that are not zero, or none for dense features.
+        /// Fraction of the features of a row that are not zero, or none for dense features.
         density: Option<f64> = None, above 0, at_most 1;
         /// Votes drawn for each row from its distribution, or none for the distribution itself.
         votes: Option<usize> = None, at_least 1;
@@ -37,6 +38,7 @@ const PROTOTYPES: usize = 4;
 /// features `[rows, features]`, targets `[rows, labels]`.
 pub fn mixture(rows: usize, parameters: &MixtureParameters, seed: u64) -> Result<Dataset> {
     super::at_least_one_row(rows)?;
+    parameters.check()?;
     let MixtureParameters { features, labels, density, votes } = *parameters;
     let seed = Seed::new(seed).named("mixture");
     let prototypes = prototypes(labels);
@@ -170,8 +172,7 @@ mod tests {
     #[test]
     fn sparse_rows_have_the_density_asked_for() {
         for density in [0.01, 0.2, 1.0] {
-            let parameters =
-                MixtureParameters { features: 1000, density: Some(density), ..MixtureParameters::default() };
+            let parameters = MixtureParameters::default().features(1000).density(density);
             let Features::Sparse(csr) = made(200, parameters).features else {
                 panic!("a density makes sparse features");
             };
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn votes_are_whole_shares_around_the_distribution() {
         let exact = made(400, MixtureParameters::default());
-        let polled = made(400, MixtureParameters { votes: Some(8), ..MixtureParameters::default() });
+        let polled = made(400, MixtureParameters::default().votes(8));
         assert_eq!(exact.features, polled.features);
         assert!(polled.targets.as_slice().iter().all(|share| (share * 8.0).fract() == 0.0));
         let close = |(a, b): (f64, f64)| (a - b).abs() < 0.03;

@@ -1,8 +1,10 @@
 //! Algorithm 1 without rows: the coordinator asks for sums over all rows and moves the parameters by them.
 
 use ldlf_core::early_stopping::HeldOutKl;
+use ldlf_core::parameters::ParameterSet;
 use ldlf_core::{
-    Dataset, Error, Features, FitEvent, Result, Schema, Seed, Settings, StopReason, Threads, TrainedModel,
+    Algorithm, Dataset, Error, Features, FitEvent, Result, Schema, Seed, Settings, StopReason, Threads,
+    TrainedModel,
 };
 
 use super::order::Batches;
@@ -16,8 +18,8 @@ use crate::head::Head;
 use crate::lazy_optimizer::LazyOptimizer;
 use crate::leaves::LeafPrior;
 use crate::linear::LinearMap;
-use crate::plan::{Encoding, LeafRows, MANY_ROWS, Plan, Start};
-use crate::shallow::{SLDLF, Sldlf, SldlfParameters};
+use crate::plan::{Encoding, Init, LeafRows, MANY_ROWS, Plan};
+use crate::shallow::{Forest, ForestParameters};
 use crate::shallow_forest::ShallowForest;
 use crate::tree_shape::check_memory;
 
@@ -93,11 +95,11 @@ pub struct Coordinator {
 impl Coordinator {
     /// A training of `sldlf` with these settings on a table; `threads` take the steps.
     pub fn new(settings: &Settings, table: Table, seed: u64, threads: Threads) -> Result<Self> {
-        let parameters = SldlfParameters::from_settings(settings)?;
-        Sldlf::new(parameters.clone())?;
-        if parameters.start == Start::Greedy {
+        let parameters = ForestParameters::from_settings(settings)?;
+        Forest::check(&parameters)?;
+        if parameters.init == Init::Greedy {
             return Err(Error::usage(
-                "start=greedy grows trees on all rows in one place; use start=random here",
+                "init=greedy grows trees on all rows in one place; use init=random here",
             ));
         }
         if table.shards == 0 {
@@ -107,7 +109,7 @@ impl Coordinator {
             return Err(Error::data("there are no rows to learn from"));
         }
         let labels = table.schema.label_names.len();
-        let plan = parameters.plan(SLDLF.name, Ensemble::Joint, table.features, labels);
+        let plan = parameters.plan(Forest::FACTS.name, Ensemble::Joint, table.features, labels);
         plan.shape.check()?;
         let sizes = [("features", table.features), ("units", plan.shape.units)];
         check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;

@@ -1,6 +1,7 @@
 //! The virtual shards that one process holds, and what it remembers between questions.
 
-use ldlf_core::{Dataset, Error, Result, Seed, Threads};
+use ldlf_core::parameters::ParameterSet;
+use ldlf_core::{Algorithm, Dataset, Error, Result, Seed, Threads};
 
 use super::question::{Question, Setting, Task, Versions};
 use super::shard::{SLAB, Shard};
@@ -9,9 +10,9 @@ use crate::algorithm1::Ensemble;
 use crate::encoder::Encoder;
 use crate::head::Head;
 use crate::linear::LinearMap;
-use crate::pass::{Aim, Forest, Pass};
+use crate::pass::{Aim, Layers, Pass};
 use crate::plan::Plan;
-use crate::shallow::{SLDLF, SldlfParameters};
+use crate::shallow::{Forest, ForestParameters};
 
 /// Virtual shards in this process's memory. Answers questions with sums over their rows.
 pub struct Holding {
@@ -83,8 +84,9 @@ impl Holding {
         self.learner = match encoder {
             None => None,
             Some(encoder) => {
-                let parameters = SldlfParameters::from_settings(&setting.parameters)?;
-                let plan = parameters.plan(SLDLF.name, Ensemble::Joint, setting.features, setting.labels);
+                let parameters = ForestParameters::from_settings(&setting.parameters)?;
+                let plan =
+                    parameters.plan(Forest::FACTS.name, Ensemble::Joint, setting.features, setting.labels);
                 let (shape, inputs) = (plan.shape, encoder.inputs());
                 Some(Learner {
                     map: LinearMap::from_weights(inputs, shape.units, vec![0.0; inputs * shape.units]),
@@ -119,7 +121,7 @@ impl Holding {
             return Ok(add_up(threads.map(&self.shards, sample), count));
         }
         let Learner { plan, encoder, map, head, pass } = self.learner.as_mut().ok_or_else(out_of_turn)?;
-        let forest = Forest { encoder, map, head };
+        let forest = Layers { encoder, map, head };
         let aim = Aim { form: plan.loss, trees: 0..head.shape().trees, scale: 1.0 / batches.size as f64 };
         let dropout = plan.dropout as f32;
         let mut nodes = Vec::new();

@@ -8,7 +8,7 @@ use super::question::Setting;
 use super::sums::Sums;
 use crate::columns::{column_squares, column_sums, column_values};
 use crate::encoder::EncodedRows;
-use crate::pass::{Aim, DropoutDraw, Forest, Pass, examples};
+use crate::pass::{Aim, DropoutDraw, Layers, Pass, examples};
 use crate::predict::{LinearActivations, predict_rows};
 use crate::weight_gradient::add_weight_gradient;
 
@@ -85,7 +85,7 @@ impl Shard {
     pub fn step(
         &mut self,
         iteration: usize,
-        forest: Forest<'_>,
+        forest: Layers<'_>,
         batches: &Batches,
         aim: &Aim,
         dropout: f32,
@@ -115,7 +115,7 @@ impl Shard {
     pub fn leaf_statistics(
         &mut self,
         iterations: Option<(usize, usize)>,
-        forest: Forest<'_>,
+        forest: Layers<'_>,
         batches: &Batches,
         seed: Seed,
         threads: &Threads,
@@ -133,7 +133,7 @@ impl Shard {
     }
 
     /// The weighted K-L divergence of the rows held back, and their weight.
-    pub fn validate(&self, forest: Forest<'_>, threads: &Threads) -> Sums {
+    pub fn validate(&self, forest: Layers<'_>, threads: &Threads) -> Sums {
         let rows = EncodedRows {
             encoder: forest.encoder,
             features: &self.data.features,

@@ -1,0 +1,159 @@
+//! A model with what its file says about it: the learner, the parameters, the names of the columns.
+
+use crate::features::Row;
+use crate::learner::Summary;
+use crate::prediction::not_finite;
+use crate::{
+    Csr, Dataset, Error, Features, FitContext, Fitted, Images, Learner, Matrix, Model, Prediction, Result,
+    RowPredictor, Schema, Settings, Threads,
+};
+
+/// A model with all that a model file says about it.
+pub struct TrainedModel {
+    /// The learner's name.
+    pub learner: String,
+    /// The learner's parameters.
+    pub parameters: Settings,
+    /// The number of features it reads.
+    pub features: usize,
+    /// What its columns are called.
+    pub schema: Schema,
+    /// How the training went.
+    pub summary: Summary,
+    /// What was learnt.
+    pub model: Box<dyn Model>,
+}
+
+impl TrainedModel {
+    /// Fits `learner` to `data` and keeps the names beside the model.
+    pub fn fit(learner: &dyn Learner, data: &Dataset, context: &mut FitContext<'_>) -> Result<Self> {
+        if data.rows() == 0 {
+            return Err(Error::data(format!("{}: there are no rows to learn from", data.name)));
+        }
+        learner.facts().check_kind(data)?;
+        let Fitted { model, summary } = learner.fit(data, context)?;
+        let trained = TrainedModel {
+            learner: learner.name().to_string(),
+            parameters: learner.settings(),
+            features: data.features.cols(),
+            schema: data.schema.clone(),
+            summary,
+            model,
+        };
+        trained.check_finite()?;
+        Ok(trained)
+    }
+
+    /// The prediction for every row, after checking that the features are those the model was fitted on.
+    pub fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+        if let Some(column) = &self.schema.image_column {
+            return Err(Error::data(format!(
+                "the model reads pictures (its column {column:?}), not a table of features; give a folder or a zip file of pictures"
+            )));
+        }
+        if features.cols() != self.features {
+            return Err(Error::data(format!(
+                "the model reads {} features, the data has {}; give the columns it was trained on",
+                self.features,
+                features.cols()
+            )));
+        }
+        let prediction = self.model.predict(features, threads)?;
+        prediction.check_finite()?;
+        Ok(prediction)
+    }
+
+    /// The prediction for every picture.
+    pub fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
+        if self.schema.image_column.is_none() {
+            return Err(Error::data(
+                "the model reads a table of features, not pictures; give the columns it was trained on",
+            ));
+        }
+        let prediction = self.model.predict_images(images, threads)?;
+        prediction.check_finite()?;
+        Ok(prediction)
+    }
+
+    /// The prediction for every row of `data`, whether rows are pictures or features.
+    pub fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
+        match &data.images {
+            Some(images) => self.predict_images(images, threads),
+            None => self.predict(&data.features, threads),
+        }
+    }
+
+    /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
+    /// [`TrainedModel::predict`].
+    ///
+    /// ```
+    /// use ldlf_core::{Dataset, Features, Matrix, features::Row, mean::Mean};
+    /// let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
+    /// let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
+    /// let model = Mean::params().fit(&data)?;
+    /// let mut predictor = model.row_predictor();
+    /// assert!((predictor.predict(Row::Dense(&[1.0]))?[0] - 0.3).abs() < 1e-6);
+    /// assert!(predictor.predict(Row::Dense(&[1.0, 2.0])).is_err());
+    /// # Ok::<(), ldlf_core::Error>(())
+    /// ```
+    pub fn row_predictor(&self) -> Box<dyn RowPredictor + '_> {
+        let inner = self.model.row_predictor().unwrap_or_else(|| {
+            Box::new(ByTheBatch { model: &*self.model, features: self.features, last: Vec::new() })
+        });
+        Box::new(CheckedRows { features: self.features, inner })
+    }
+}
+
+/// Refuses rows of another width before they reach a model.
+struct CheckedRows<'a> {
+    features: usize,
+    inner: Box<dyn RowPredictor + 'a>,
+}
+
+impl RowPredictor for CheckedRows<'_> {
+    fn predict(&mut self, row: Row<'_>) -> Result<&[f32]> {
+        let fits = match row {
+            Row::Dense(values) => values.len() == self.features,
+            Row::Sparse(columns, values) => {
+                columns.len() == values.len()
+                    && columns.is_sorted_by(|a, b| a < b)
+                    && columns.last().is_none_or(|&last| (last as usize) < self.features)
+            }
+        };
+        if !fits {
+            return Err(Error::data(format!(
+                "the model reads {} features; give a row of as many, or sparse columns below that in rising order",
+                self.features
+            )));
+        }
+        let distribution = self.inner.predict(row)?;
+        if distribution.iter().all(|share| share.is_finite()) {
+            Ok(distribution)
+        } else {
+            Err(not_finite("this row"))
+        }
+    }
+}
+
+/// One-row batches, for models without a way of their own.
+struct ByTheBatch<'a> {
+    model: &'a dyn Model,
+    features: usize,
+    last: Vec<f32>,
+}
+
+impl RowPredictor for ByTheBatch<'_> {
+    fn predict(&mut self, row: Row<'_>) -> Result<&[f32]> {
+        let features = match row {
+            Row::Dense(values) => Features::Dense(Matrix::new(1, self.features, values.to_vec())?),
+            Row::Sparse(columns, values) => Features::Sparse(Csr::new(
+                self.features,
+                vec![0, columns.len()],
+                columns.to_vec(),
+                values.to_vec(),
+            )?),
+        };
+        self.last = self.model.predict(&features, &Threads::one())?.into_distributions()?.into_vec();
+        Ok(&self.last)
+    }
+}
