@@ -78,15 +78,15 @@ fn seconds(request: &Request, threads: &Threads) -> Result<Vec<f64>> {
         "predict" => {
             let (forest, data) = bench.forest();
             Ok(time(request.calls, || {
-                forest.predict(&data.features, threads).expect("its own features fit");
+                forest.predict(data.inputs(), threads).expect("its own features fit");
             }))
         }
         "row" => {
             let (forest, data) = bench.forest();
             let mut predictor = SingleRow::new(&forest);
-            let mut next = 0;
+            let (features, mut next) = (data.features()?, 0);
             Ok(time(request.calls, || {
-                predictor.predict(data.features.row(next)).expect("its own rows fit");
+                predictor.predict(features.row(next)).expect("its own rows fit");
                 next = (next + 1) % data.rows();
             }))
         }
@@ -97,7 +97,7 @@ fn seconds(request: &Request, threads: &Threads) -> Result<Vec<f64>> {
 /// Seconds of whole fits with a learner of the registry.
 fn fit(request: &Request, data: &Dataset, threads: &Threads) -> Result<Vec<f64>> {
     let name = request.learner.as_deref().unwrap_or("sldlf");
-    let learner = registry::build(name, None, &data.name, &Settings::parse(&request.settings)?)?;
+    let learner = registry::build(name, None, data.name(), &Settings::parse(&request.settings)?)?;
     let mut seconds = Vec::new();
     for _ in 0..request.calls {
         let start = Instant::now();

@@ -10,7 +10,7 @@ use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::{normalise, on_simplex, xlogy};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
+    Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry, Matrix, Model,
     Prediction, Result, Settings, Threads, Value,
 };
 
@@ -79,7 +79,7 @@ impl Learner for AaKnn {
         let choices = self.parameters.standardise.map_or(vec![false, true], |given| vec![given]);
         let to_choose = data.rows() > 1 && (self.parameters.k.is_none() || choices.len() > 1);
         for standardise in choices {
-            let mut model = AaKnnModel::keeping(data, standardise, self.parameters.k.unwrap_or(1));
+            let mut model = AaKnnModel::keeping(data, standardise, self.parameters.k.unwrap_or(1))?;
             let kl = match to_choose {
                 true => {
                     let (k, kl) = choose_neighbours(&model, data, self.parameters.k, context)?;
@@ -124,7 +124,7 @@ fn choose_neighbours(
     };
     let most = tried[tried.len() - 1].min(others);
     let exclude = |query: usize, row: usize| {
-        query == row || data.groups.as_ref().is_some_and(|groups| groups[query] == groups[row])
+        query == row || data.groups().is_some_and(|groups| groups[query] == groups[row])
     };
     let mut neighbours = Vec::with_capacity(left_out.len());
     // In parts, between which Ctrl-C is heard.
@@ -136,7 +136,7 @@ fn choose_neighbours(
     let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
     let mut share = vec![0.0f64; data.labels()];
     for (&row, neighbours) in left_out.iter().zip(&neighbours) {
-        let target = data.targets.row(row);
+        let target = data.targets().row(row);
         let weight = f64::from(data.weight(row));
         total += weight;
         share.fill(0.0);
@@ -169,15 +169,15 @@ struct AaKnnModel {
 }
 
 impl AaKnnModel {
-    fn keeping(data: &Dataset, standardise: bool, k: usize) -> Self {
-        let scaling = Scaling::choose(standardise, data);
-        AaKnnModel {
-            kept: ReferenceRows::new(scaling.apply(&data.features)),
+    fn keeping(data: &Dataset, standardise: bool, k: usize) -> Result<Self> {
+        let scaling = Scaling::choose(standardise, data)?;
+        Ok(AaKnnModel {
+            kept: ReferenceRows::new(scaling.apply(data.features()?)),
             scaling,
-            targets: data.targets.clone(),
-            weights: data.weights.clone(),
+            targets: data.targets().clone(),
+            weights: data.weights().map(<[f32]>::to_vec),
             k,
-        }
+        })
     }
 
     /// Adds a training row's weighted distribution to `share`.
@@ -189,13 +189,14 @@ impl AaKnnModel {
 }
 
 impl InProgress for AaKnnModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        Model::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        Model::predict(self, inputs, threads)
     }
 }
 
 impl Model for AaKnnModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let wanted: Vec<usize> = (0..features.rows()).collect();
         let scaled = self.scaling.apply(features);
         let neighbours = nearest(&self.kept, &scaled, &wanted, self.k, threads, None);

@@ -5,8 +5,8 @@ use ldlf_core::learner::{Abilities, Summary};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Model, Prediction, Result, Seed,
-    Settings, Threads, Value, memory,
+    Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, LearnerEntry, Model, Prediction, Result,
+    Seed, Settings, Threads, Value, memory,
 };
 
 use crate::clusters::{assigned, centres};
@@ -67,17 +67,18 @@ impl Learner for Aas {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
+        let features = data.features()?;
         let values = label_values(data, self.name())?;
         let sizes = [
             ("clusters", p.clusters.min(data.rows())),
             ("ranges", p.ranges),
-            ("features", data.features.cols() + 1),
+            ("features", features.cols() + 1),
         ];
         memory::check("the regressions", &sizes, size_of::<f64>())?;
         let numbers = numbers(data, values);
         let threads = context.threads.clone();
-        let scaling = Scaling::choose(p.standardise, data);
-        let rows = scaling.apply(&data.features);
+        let scaling = Scaling::choose(p.standardise, data)?;
+        let rows = scaling.apply(features);
         let weights: Vec<f64> = (0..data.rows()).map(|row| f64::from(data.weight(row))).collect();
         let counted: Vec<usize> = (0..data.rows()).filter(|&row| weights[row] > 0.0).collect();
         let centres = centres(&rows.select(&counted), p.clusters, context.seed, &threads);
@@ -254,7 +255,8 @@ struct AasModel {
 }
 
 impl Model for AasModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let ranges = self.bounds.len() + 1;
         let parts = threads.map(chunks(features.rows(), 256), |range| {
             let rows = self.scaling.apply_rows(features, range);

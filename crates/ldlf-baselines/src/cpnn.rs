@@ -60,15 +60,15 @@ impl Learner for Cpnn {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
         let p = &self.parameters;
-        let width = data.features.cols().saturating_add(data.labels()).saturating_add(2);
+        let features = data.features()?.cols();
+        let width = features.saturating_add(data.labels()).saturating_add(2);
         let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.standardise, data);
+        let scaling = Scaling::choose(p.standardise, data)?;
         let (training, held) = split(data, p.validation, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
-        let network =
-            Network { inputs: data.features.cols(), hidden: p.hidden, output: Output::Ordered(places(data)) };
-        let mut objective = FullBatch::new(&network, training, &scaling, p.l2, None, &context.threads);
+        let network = Network { inputs: features, hidden: p.hidden, output: Output::Ordered(places(data)) };
+        let mut objective = FullBatch::new(&network, training, &scaling, p.l2, None, &context.threads)?;
         let mut weights: Vec<f64> = network.initial(context.seed.named("cpnn"));
         let mut gradient = vec![0.0; weights.len()];
         let mut rule = Rprop::new(weights.len(), p.first_step);
@@ -91,7 +91,7 @@ impl Learner for Cpnn {
 
 /// The labels' values, brought to -1 to 1.
 fn places(data: &Dataset) -> Vec<f64> {
-    let values = match &data.schema.label_values {
+    let values = match &data.schema().label_values {
         Some(values) if values.len() == data.labels() => values.clone(),
         _ => (0..data.labels()).map(|label| label as f64).collect(),
     };

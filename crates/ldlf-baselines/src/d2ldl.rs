@@ -89,7 +89,7 @@ impl Learner for D2ldl {
             plain.model.store(&mut parts);
             l2 = parts.detail("l2")?;
         }
-        let mixed = Dataset { targets: self.mixed_targets(data, &context.threads)?, ..data.clone() };
+        let mixed = data.clone().with_targets(self.mixed_targets(data, &context.threads)?)?;
         stages.fit(&self.regression(l2), &mixed, context)
     }
 }
@@ -99,9 +99,9 @@ impl D2ldl {
         let p = &self.parameters;
         let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();
         if p.mix == 0.0 || present.len() < 2 {
-            return Ok(data.targets.clone());
+            return Ok(data.targets().clone());
         }
-        let scaled = Scaling::choose(p.standardise, data).apply(&data.features);
+        let scaled = Scaling::choose(p.standardise, data)?.apply(data.features()?);
         let kept = ReferenceRows::new(scaled.select(&present));
         let queries: Vec<usize> = (0..present.len()).collect();
         let itself = |query: usize, row: usize| query == row;
@@ -110,7 +110,7 @@ impl D2ldl {
             rows.map(|row| rebuilding_weights(kept.features(), row, &neighbours[row], p.sparsity))
                 .collect::<Vec<_>>()
         });
-        let mut targets = data.targets.clone();
+        let mut targets = data.targets().clone();
         for ((place, &row), weights) in present.iter().enumerate().zip(weights.iter().flatten()) {
             let total: f64 = weights.iter().sum();
             if total <= 0.0 {
@@ -120,7 +120,7 @@ impl D2ldl {
             out.iter_mut().for_each(|d| *d *= (1.0 - p.mix) as f32);
             for (&neighbour, weight) in neighbours[place].iter().zip(weights) {
                 let share = (p.mix * weight / total) as f32;
-                let other = data.targets.row(present[neighbour as usize]);
+                let other = data.targets().row(present[neighbour as usize]);
                 out.iter_mut().zip(other).for_each(|(d, &o)| *d += share * o);
             }
         }

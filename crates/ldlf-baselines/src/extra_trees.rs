@@ -42,17 +42,18 @@ impl ExtraTrees {
     }
 
     /// The forest itself, for whoever starts from its trees; `data` must have rows.
-    pub fn grow(&self, data: &Dataset, context: &mut FitContext<'_>) -> (ForestModel, Summary) {
+    pub fn grow(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<(ForestModel, Summary)> {
         let p = &self.parameters;
-        let values = columns::values(&data.features);
+        let features = data.features()?;
+        let values = columns::values(features);
         let limits = Limits {
             depth: p.max_depth.unwrap_or(usize::MAX),
             leaf_weight: p.min_leaf,
             feature_share: p.feature_share,
             penalty: 0.0,
         };
-        let table = Table::Random(&values, data.features.cols());
-        fit_forest(&table, Plan { trees: p.trees, bootstrap: p.bootstrap, limits }, data, context)
+        let table = Table::Random(&values, features.cols());
+        Ok(fit_forest(&table, Plan { trees: p.trees, bootstrap: p.bootstrap, limits }, data, context))
     }
 }
 
@@ -70,7 +71,7 @@ impl Learner for ExtraTrees {
         // A tree has at least one node and one leaf.
         let sizes = [("trees", self.parameters.trees), ("labels", data.labels())];
         memory::check("the trees", &sizes, size_of::<f32>())?;
-        let (model, summary) = self.grow(data, context);
+        let (model, summary) = self.grow(data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
     }
 }

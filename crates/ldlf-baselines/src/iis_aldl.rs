@@ -6,7 +6,7 @@ use ldlf_core::learner::{Abilities, Summary};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Result,
+    Dataset, Error, FitContext, Fitted, Inputs, Learner, LearnerEntry, Matrix, Model, Prediction, Result,
     Settings, Threads, Value,
 };
 
@@ -77,15 +77,15 @@ impl Learner for IisAldl {
         let labels: Vec<usize> = numbers.iter().map(|&number| nearest_label(number, values)).collect();
         let mut widths = match self.parameters.sigma {
             Some(sigma) => vec![sigma; values.len()],
-            None => re_estimated(&vec![None; values.len()], values, &labels, &data.targets, |_| true),
+            None => re_estimated(&vec![None; values.len()], values, &labels, data.targets(), |_| true),
         };
         let mut best: Option<(f64, AdaptiveModel, Summary)> = None;
         let mut iterations = 0;
         let mut stages = Stages::new(self.parameters.rounds);
         for _ in 0..self.parameters.rounds {
-            let adapted = Dataset { targets: targets(values, &labels, &widths)?, ..data.clone() };
+            let adapted = data.clone().with_targets(targets(values, &labels, &widths)?)?;
             let Fitted { model, mut summary } = stages.fit(&self.inner(), &adapted, context)?;
-            let predicted = model.predict(&data.features, &context.threads)?.into_distributions()?;
+            let predicted = model.predict(data.inputs(), &context.threads)?.into_distributions()?;
             let errors = errors(&predicted, values, &numbers);
             let mean_error = weighted_mean(&errors, data);
             iterations += summary.iterations;
@@ -187,8 +187,8 @@ struct AdaptiveModel {
 }
 
 impl Model for AdaptiveModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        self.inner.predict(features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        self.inner.predict(inputs, threads)
     }
 
     fn store(&self, parts: &mut Parts) {

@@ -8,7 +8,7 @@ use ldlf_core::learner::{Abilities, Summary};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Model, Prediction, Result, Settings,
+    Dataset, Error, FitContext, Fitted, Inputs, Learner, LearnerEntry, Model, Prediction, Result, Settings,
     StopReason, Threads, Value,
 };
 
@@ -87,7 +87,7 @@ impl Learner for Larr {
         let mut stopped = None;
         if (window.is_none() || penalty.is_none()) && !held.is_empty() && !training.is_empty() {
             let some: Vec<f64> = training.iter().map(|&row| numbers[row]).collect();
-            let mut part = Part::new(self, &data.select(&training), values, &some, &threads);
+            let mut part = Part::new(self, &data.select(&training), values, &some, &threads)?;
             let held =
                 Held { data: data.select(&held), numbers: held.iter().map(|&row| numbers[row]).collect() };
             // The regression alone chooses its cost, the window follows.
@@ -102,7 +102,7 @@ impl Learner for Larr {
                     Some(held.best(&windows, &threads, &mut part, |part, tried| part.model.window = tried)?);
             }
         }
-        let mut part = Part::new(self, data, values, &numbers, &threads);
+        let mut part = Part::new(self, data, values, &numbers, &threads)?;
         part.regress(penalty.unwrap_or(PENALTIES[1]));
         let window = window.unwrap_or(WINDOWS[1]);
         part.model.window = window;
@@ -133,7 +133,7 @@ impl Held {
         let (mut least, mut best) = (f64::INFINITY, choices[0]);
         for &choice in choices.iter().filter(|_| choices.len() > 1) {
             set(part, choice);
-            let answers = match part.model.predict(&self.data.features, threads)? {
+            let answers = match part.model.predict(self.data.inputs(), threads)? {
                 Prediction::Values(answers) => answers,
                 Prediction::Distributions(_) => unreachable!("this model predicts values"),
             };
@@ -160,9 +160,15 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(learner: &'a Larr, data: &Dataset, values: &[f64], numbers: &'a [f64], threads: &Threads) -> Self {
-        let scaling = Scaling::choose(learner.parameters.standardise, data);
-        let kept = ReferenceRows::new(scaling.apply(&data.features));
+    fn new(
+        learner: &'a Larr,
+        data: &Dataset,
+        values: &[f64],
+        numbers: &'a [f64],
+        threads: &Threads,
+    ) -> Result<Self> {
+        let scaling = Scaling::choose(learner.parameters.standardise, data)?;
+        let kept = ReferenceRows::new(scaling.apply(data.features()?));
         let kernel = Kernel::rbf(learner.parameters.width, &kept, threads);
         let mut rows_of = vec![Vec::new(); values.len()];
         for (row, &number) in numbers.iter().enumerate() {
@@ -182,7 +188,7 @@ impl<'a> Part<'a> {
         };
         let rows_of = present.iter().map(|&label| std::mem::take(&mut rows_of[label])).collect();
         let weights = (0..data.rows()).map(|row| f64::from(data.weight(row))).collect();
-        Part { learner, numbers, weights, rows_of, model }
+        Ok(Part { learner, numbers, weights, rows_of, model })
     }
 
     /// Fits the regressor, on labels brought to deviation 1.
@@ -304,7 +310,8 @@ impl LarrModel {
 }
 
 impl Model for LarrModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let parts = threads.map(chunks(features.rows(), 64), |rows| {
             let scaled = self.scaling.apply_rows(features, rows.clone());
             let mut block = vec![0.0f32; rows.len() * self.kept.len()];

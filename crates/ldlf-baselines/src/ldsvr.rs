@@ -13,8 +13,8 @@ use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::{normalise, sigmoid};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Settings, Threads, Value, memory,
+    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry,
+    Matrix, Model, Prediction, Result, Settings, Threads, Value, memory,
 };
 
 use crate::cholesky::Symmetric;
@@ -97,7 +97,7 @@ impl Ldsvr {
         let mut least = f64::INFINITY;
         let mut tried = Vec::new();
         for standardise in given_or(p.standardise, &[true, false]) {
-            let at = Prepared::new(&training, standardise, best.width, &context.threads);
+            let at = Prepared::new(&training, standardise, best.width, &context.threads)?;
             for clip in given_or(p.clip, &[0.01, 0.03, 0.001]) {
                 let candidate = Chosen { standardise, clip, ..best };
                 context.go_on()?;
@@ -108,7 +108,7 @@ impl Ldsvr {
         keep_least(&tried, &mut best, &mut least);
         tried.clear();
         for width in given_or(p.width, &[1.0, 0.5]) {
-            let at = Prepared::new(&training, best.standardise, width, &context.threads);
+            let at = Prepared::new(&training, best.standardise, width, &context.threads)?;
             for penalty in given_or(p.penalty, &[10.0, 1.0, 100.0]) {
                 let candidate = Chosen { width, penalty, ..best };
                 if candidate != best {
@@ -130,7 +130,7 @@ impl Ldsvr {
         chosen: Chosen,
         threads: &Threads,
     ) -> Result<f64> {
-        let targets = logits(&training.targets, chosen.clip);
+        let targets = logits(training.targets(), chosen.clip);
         let problem = self.problem(training, at, &targets, chosen);
         let outcome = minimise(&problem, self.limits(), threads, &mut |_, _, _| ControlFlow::Continue(()));
         // What cannot be solved is not chosen.
@@ -150,7 +150,7 @@ impl Ldsvr {
             kernel: &at.matrix,
             targets,
             labels: data.labels(),
-            weights: data.weights.as_deref(),
+            weights: data.weights(),
             penalty: chosen.penalty,
             epsilon: self.parameters.epsilon,
         }
@@ -178,12 +178,12 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(data: &Dataset, standardise: bool, width: f64, threads: &Threads) -> Self {
-        let scaling = Scaling::choose(standardise, data);
-        let kept = ReferenceRows::new(scaling.apply(&data.features));
+    fn new(data: &Dataset, standardise: bool, width: f64, threads: &Threads) -> Result<Self> {
+        let scaling = Scaling::choose(standardise, data)?;
+        let kept = ReferenceRows::new(scaling.apply(data.features()?));
         let kernel = Kernel::rbf(width, &kept, threads);
         let matrix = kernel.matrix(&kept, threads);
-        Prepared { scaling, kept, kernel, matrix }
+        Ok(Prepared { scaling, kept, kernel, matrix })
     }
 }
 
@@ -229,8 +229,8 @@ impl Learner for Ldsvr {
         let rows = [("rows", data.rows()), ("rows", data.rows())];
         memory::check("the kernel matrix and its factor", &rows, size_of::<f32>())?;
         let (chosen, validation_kl) = self.choose(data, context)?;
-        let at = Prepared::new(data, chosen.standardise, chosen.width, &context.threads);
-        let targets = logits(&data.targets, chosen.clip);
+        let at = Prepared::new(data, chosen.standardise, chosen.width, &context.threads)?;
+        let targets = logits(data.targets(), chosen.clip);
         let problem = self.problem(data, &at, &targets, chosen);
         let threads = context.threads.clone();
         let total = self.parameters.iterations;
@@ -258,7 +258,8 @@ struct Unfinished<'a> {
 }
 
 impl InProgress for Unfinished<'_> {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let scaled = self.at.scaling.apply(features);
         let predicted = sigmoids(self.at.kernel, &self.at.kept, self.coefficients, &scaled, threads)?;
         Ok(Prediction::Distributions(predicted))
@@ -300,7 +301,8 @@ impl LdsvrModel {
 }
 
 impl Model for LdsvrModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let scaled = self.scaling.apply(features);
         let kernel = Kernel::Rbf { gamma: self.gamma };
         Ok(Prediction::Distributions(sigmoids(kernel, &self.kept, &self.coefficients, &scaled, threads)?))

@@ -9,8 +9,8 @@ use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::softmax_in_place;
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Settings, Threads, Value,
+    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry,
+    Matrix, Model, Prediction, Result, Settings, Threads, Value,
 };
 
 use crate::problem_transformation::{resampled, weights};
@@ -52,15 +52,16 @@ impl Learner for PtBayes {
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         context.refuse_resume(self.name())?;
+        let features = data.features()?;
         let cells = if self.parameters.resample { resampled(data, context.seed) } else { weights(data) };
-        let mut moments = Moments::of(&data.features, &cells);
+        let mut moments = Moments::of(features, &cells);
         let mut whole = Matrix::zeros(data.rows(), 1);
         (0..data.rows()).for_each(|row| whole.row_mut(row)[0] = cells.row(row).iter().sum());
-        let largest = Moments::of(&data.features, &whole).variances.into_iter().fold(0.0, f64::max);
+        let largest = Moments::of(features, &whole).variances.into_iter().fold(0.0, f64::max);
         for variance in &mut moments.variances {
             *variance = (*variance + self.parameters.smoothing * largest).max(LEAST_VARIANCE);
         }
-        let model = PtBayesModel::new(moments, data.features.cols());
+        let model = PtBayesModel::new(moments, features.cols());
         let mut summary = Summary::at_once();
         let done = FitEvent::Iteration { iteration: 1, total: 1, loss: None };
         if let ControlFlow::Break(reason) = context.report(done, &model) {
@@ -158,13 +159,14 @@ impl PtBayesModel {
 }
 
 impl InProgress for PtBayesModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        Model::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        Model::predict(self, inputs, threads)
     }
 }
 
 impl Model for PtBayesModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let labels = self.base.len();
         let blocks = threads.map(chunks(features.rows(), 64), |rows| {
             let mut scores = vec![0.0f64; labels];

@@ -13,7 +13,7 @@ use ldlf_core::numeric::normalise;
 use ldlf_core::parallel::chunks;
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix, Model,
+    Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry, Matrix, Model,
     Prediction, Result, Seed, Settings, StopReason, Threads, Value, memory,
 };
 
@@ -146,8 +146,8 @@ impl Learner for PtSvm {
         let drawn: Vec<usize> =
             (0..data.rows()).filter(|&row| counts.row(row).iter().any(|&count| count > 0.0)).collect();
         let counts = counts.select(&drawn);
-        let scaling = Scaling::choose(self.parameters.standardise, data);
-        let kept = ReferenceRows::new(scaling.apply(&data.features.select(&drawn)));
+        let scaling = Scaling::choose(self.parameters.standardise, data)?;
+        let kept = ReferenceRows::new(scaling.apply(&data.features()?.select(&drawn)));
         let kernel = match self.parameters.kernel {
             KernelKind::Rbf => Kernel::rbf(self.parameters.width, &kept, &context.threads),
             KernelKind::Linear => Kernel::Linear,
@@ -242,13 +242,14 @@ impl PtSvmModel {
 }
 
 impl InProgress for PtSvmModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        Model::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        Model::predict(self, inputs, threads)
     }
 }
 
 impl Model for PtSvmModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let (pairs, labels) = (self.rho.len(), self.shares.len());
         let scaled = self.scaling.apply(features);
         let values = self.kernel.weighted_sums(&self.kept, &scaled, &self.coefficients, pairs, threads);

@@ -43,21 +43,17 @@ impl RandomForest {
     }
 
     /// The forest itself, for whoever starts from its trees; `data` must have rows.
-    pub fn grow(&self, data: &Dataset, context: &mut FitContext<'_>) -> (ForestModel, Summary) {
+    pub fn grow(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<(ForestModel, Summary)> {
         let p = &self.parameters;
-        let codes = Codes::new(&data.features);
+        let codes = Codes::new(data.features()?);
         let limits = Limits {
             depth: p.max_depth.unwrap_or(usize::MAX),
             leaf_weight: p.min_leaf,
             feature_share: p.feature_share,
             penalty: 0.0,
         };
-        fit_forest(
-            &Table::Best(&codes),
-            Plan { trees: p.trees, bootstrap: p.bootstrap, limits },
-            data,
-            context,
-        )
+        let plan = Plan { trees: p.trees, bootstrap: p.bootstrap, limits };
+        Ok(fit_forest(&Table::Best(&codes), plan, data, context))
     }
 }
 
@@ -75,7 +71,7 @@ impl Learner for RandomForest {
         // A tree has at least one node and one leaf.
         let sizes = [("trees", self.parameters.trees), ("labels", data.labels())];
         memory::check("the trees", &sizes, size_of::<f32>())?;
-        let (model, summary) = self.grow(data, context);
+        let (model, summary) = self.grow(data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
     }
 }

@@ -58,11 +58,12 @@ impl Scaling {
     }
 
     /// The scaling of a learner that may be told to leave the features as they are.
-    pub fn choose(standardise: bool, data: &Dataset) -> Self {
-        match standardise {
-            true => Scaling::fit(&data.features, data.weights.as_deref()),
-            false => Scaling::none(data.features.cols()),
-        }
+    pub fn choose(standardise: bool, data: &Dataset) -> Result<Self> {
+        let features = data.features()?;
+        Ok(match standardise {
+            true => Scaling::fit(features, data.weights()),
+            false => Scaling::none(features.cols()),
+        })
     }
 
     /// The number of columns.

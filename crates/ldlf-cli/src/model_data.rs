@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use ldlf::read::Format;
-use ldlf::{Csr, Dataset, Error, Features, Result, Threads, TrainedModel, folds};
+use ldlf::{Csr, Dataset, Error, Features, Inputs, Result, Threads, TrainedModel, folds};
 
 use crate::args::{BadImages, DataOptions};
-use crate::pictures::readable;
+use crate::images::readable;
 use crate::printer::Printer;
 
 /// Reads features and labels as the model has them, unless told otherwise. With a split only the test rows.
@@ -16,10 +16,9 @@ pub fn read_for_model(
     asked: &DataOptions,
     printer: &Printer,
 ) -> Result<Dataset> {
-    let pictures = asked.pictures.are_meant(path);
-    check_kind(model, pictures)?;
+    model.reads().check(asked.images.kind_of(path)?)?;
     let mut options = asked.for_reading();
-    let table = asked.pictures.table.as_deref().unwrap_or(path);
+    let table = asked.images.table.as_deref().unwrap_or(path);
     options.image_column = options.image_column.or_else(|| model.schema.image_column.clone());
     // Where columns have no names, the names of the model choose nothing; only their number must fit.
     let format = options.format.or_else(|| Format::from_path(table));
@@ -43,9 +42,9 @@ pub fn read_for_model(
     if asked.has_split() {
         data = data.select(&folds::by_split(&data)?[0].test);
     }
-    // Where a bad picture is an error, the prediction will say so.
-    if asked.pictures.bad_images == BadImages::Skip {
-        data = readable(data, &model.parameters, &asked.pictures, &Threads::new(0)?, printer)?;
+    // Where a bad image is an error, the prediction will say so.
+    if asked.images.bad_images == BadImages::Skip {
+        data = readable(data, &model.parameters, &asked.images, &Threads::new(0)?, printer)?;
     }
     let expected = model.schema.label_names.len();
     if data.labels() != expected {
@@ -55,38 +54,22 @@ pub fn read_for_model(
             data.labels()
         )));
     }
-    if format == Some(Format::Svm) {
-        data.features = widened(data.features, model.features);
-    }
-    Ok(data)
-}
-
-/// Refuses pictures for a model of tables and tables for a model of pictures, before anything is read.
-pub fn check_kind(model: &TrainedModel, pictures: bool) -> Result<()> {
-    match (&model.schema.image_column, pictures) {
-        (Some(column), false) => Err(Error::data(format!(
-            "the model reads pictures (its column {column:?}), not a table of features; give a folder or a zip file of pictures"
-        ))),
-        (None, true) => Err(Error::data(
-            "the model reads a table of features, not pictures; give the columns it was trained on",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Sparse rows with at least `columns` columns: a svmlight file does not show columns after the last that it uses.
-fn widened(features: Features, columns: usize) -> Features {
-    match features {
-        Features::Sparse(narrow) if narrow.cols() < columns => {
-            let mut wide = Csr::with_columns(columns);
-            for row in 0..narrow.rows() {
-                let (places, values) = narrow.row(row);
-                wide.push_row(places.iter().copied().zip(values.iter().copied()));
-            }
-            Features::Sparse(wide)
+    match (format, data.inputs()) {
+        (Some(Format::Svm), Inputs::Table(Features::Sparse(narrow))) if narrow.cols() < model.features => {
+            let wide = widened(narrow, model.features);
+            data.with_inputs(Features::Sparse(wide))
         }
-        other => other,
+        _ => Ok(data),
     }
+}
+
+/// The same sparse rows with `columns` columns: a svmlight file does not show columns after the last that it uses.
+fn widened(narrow: &Csr, columns: usize) -> Csr {
+    let mut wide = Csr::with_columns(columns);
+    for (places, values) in narrow.iter_rows() {
+        wide.push_row(places.iter().copied().zip(values.iter().copied()));
+    }
+    wide
 }
 
 fn has_named_columns(format: Option<Format>) -> bool {

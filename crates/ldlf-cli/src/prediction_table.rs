@@ -24,7 +24,7 @@ pub enum Column<'a> {
     Matrix(&'a str, &'a [String], &'a Matrix<f32>),
     /// A number a row.
     Numbers(&'a str, Vec<f64>),
-    /// A text a row, such as the name of its picture.
+    /// A text a row, such as the name of its image.
     Names(&'a str, &'a [String]),
     /// A label a row: the names of all labels, and which one.
     Labels(&'a str, &'a [String], Vec<usize>),

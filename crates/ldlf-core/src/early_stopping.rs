@@ -18,10 +18,10 @@ pub fn hold_out(data: &Dataset, share: f64, seed: Seed) -> (Vec<usize>, Vec<usiz
     }
     let mut generator = seed.named("validation").generator();
     let mut held = vec![false; rows];
-    match &data.groups {
+    match data.groups() {
         None => permutation(rows, &mut generator).into_iter().take(wanted).for_each(|row| held[row] = true),
         Some(groups) => {
-            let mut names: Vec<u32> = groups.clone();
+            let mut names: Vec<u32> = groups.to_vec();
             names.sort_unstable();
             names.dedup();
             let mut count = 0;
@@ -87,8 +87,7 @@ mod tests {
     use crate::{Features, Matrix};
 
     fn rows(n: usize) -> Dataset {
-        Dataset::new("rows", Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap())
-            .unwrap()
+        Dataset::new(Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap()).unwrap()
     }
 
     #[test]
@@ -102,8 +101,7 @@ mod tests {
 
     #[test]
     fn groups_stay_together() {
-        let mut data = rows(60);
-        data.groups = Some((0..60).map(|row| row / 6).collect());
+        let data = rows(60).with_groups((0..60).map(|row| row / 6).collect()).unwrap();
         let (training, validation) = hold_out(&data, 0.2, Seed::new(3));
         assert_eq!(validation.len(), 12);
         assert!(training.iter().all(|row| validation.iter().all(|other| row / 6 != other / 6)));

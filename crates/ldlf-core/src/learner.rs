@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::features::Row;
 use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph};
+use crate::inputs::InputKind;
 use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
-use crate::{Csr, Dataset, Error, Features, Images, Matrix, Result, Schema, Seed, Settings, Threads, Value};
+use crate::{Csr, Dataset, Error, Features, Inputs, Matrix, Result, Schema, Seed, Settings, Threads, Value};
 
 /// Learns label distributions from rows. Built from checked parameters; holds nothing that `fit` changes.
 pub trait Learner: Send + Sync {
@@ -21,7 +22,7 @@ pub trait Learner: Send + Sync {
     /// Every parameter with its value.
     fn settings(&self) -> Settings;
 
-    /// Whether [`Dataset::images`] are read in place of features.
+    /// Whether images are read in place of features.
     fn reads_images(&self) -> bool {
         false
     }
@@ -33,20 +34,7 @@ pub trait Learner: Send + Sync {
 /// What was learnt: predicts, and can be stored.
 pub trait Model: Send + Sync {
     /// The prediction for every row. The caller has checked the number of features.
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
-
-    /// The prediction for every picture, by the models that read pictures.
-    fn predict_images(&self, _images: &Images, _threads: &Threads) -> Result<Prediction> {
-        Err(Error::usage("this model reads tables, not pictures"))
-    }
-
-    /// The prediction for every row of `data`, whether rows are pictures or features.
-    fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
-        match &data.images {
-            Some(images) => self.predict_images(images, threads),
-            None => self.predict(&data.features, threads),
-        }
-    }
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
 
     /// Adds arrays and details from which [`LearnerEntry::load`] rebuilds the model.
     fn store(&self, parts: &mut Parts);
@@ -67,7 +55,7 @@ pub trait Model: Send + Sync {
         None
     }
 
-    /// The model's trees over some rows, with the routes of `chosen` ones: what pictures of a forest show. `None` where there are
+    /// The model's trees over some rows, with the routes of `chosen` ones: what figures of a forest show. `None` where there are
     /// no soft trees. The caller has checked the number of features and that the chosen rows are there.
     fn look_inside(&self, _features: &Features, _chosen: &[usize], _threads: &Threads) -> Option<ForestView> {
         None
@@ -181,17 +169,6 @@ pub struct Fitted {
     pub summary: Summary,
 }
 
-/// Refuses pictures where the learner reads tables.
-pub(crate) fn check_kind(learner: &dyn Learner, data: &Dataset) -> Result<()> {
-    if data.images.is_some() && !learner.reads_images() {
-        return Err(Error::usage(format!(
-            "{} reads tables, not pictures; train dldlf, dldl or dndf-ldl, or make a table of the pictures with `ldlf features`",
-            learner.name()
-        )));
-    }
-    Ok(())
-}
-
 /// A model with all that a model file says about it.
 pub struct TrainedModel {
     /// The learner's name.
@@ -212,57 +189,40 @@ impl TrainedModel {
     /// Fits `learner` to `data` and keeps the names beside the model.
     pub fn fit(learner: &dyn Learner, data: &Dataset, context: &mut FitContext<'_>) -> Result<Self> {
         if data.rows() == 0 {
-            return Err(Error::data(format!("{}: there are no rows to learn from", data.name)));
+            return Err(Error::data(format!("{}: there are no rows to learn from", data.name())));
         }
-        check_kind(learner, data)?;
         let Fitted { model, summary } = learner.fit(data, context)?;
         Ok(TrainedModel {
             learner: learner.name().to_string(),
             parameters: learner.settings(),
-            features: data.features.cols(),
-            schema: data.schema.clone(),
+            features: data.inputs().cols(),
+            schema: data.schema().clone(),
             summary,
             model,
         })
     }
 
-    /// The prediction for every row, after checking that the features are those the model was fitted on.
-    pub fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        if let Some(column) = &self.schema.image_column {
-            return Err(Error::data(format!(
-                "the model reads pictures (its column {column:?}), not a table of features; give a folder or a zip file of pictures"
-            )));
+    /// Whether it reads tables or images: what it was fitted on.
+    pub fn reads(&self) -> InputKind {
+        match self.schema.image_column {
+            Some(_) => InputKind::Images,
+            None => InputKind::Table,
         }
-        if features.cols() != self.features {
+    }
+
+    /// The prediction for every row, after checking that the inputs are such as the model was fitted on.
+    pub fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        self.reads().check(inputs.kind())?;
+        if inputs.cols() != self.features {
             return Err(Error::data(format!(
                 "the model reads {} features, the data has {}; give the columns it was trained on",
                 self.features,
-                features.cols()
+                inputs.cols()
             )));
         }
-        let prediction = self.model.predict(features, threads)?;
+        let prediction = self.model.predict(inputs, threads)?;
         prediction.check_finite()?;
         Ok(prediction)
-    }
-
-    /// The prediction for every picture.
-    pub fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
-        if self.schema.image_column.is_none() {
-            return Err(Error::data(
-                "the model reads a table of features, not pictures; give the columns it was trained on",
-            ));
-        }
-        let prediction = self.model.predict_images(images, threads)?;
-        prediction.check_finite()?;
-        Ok(prediction)
-    }
-
-    /// The prediction for every row of `data`, whether rows are pictures or features.
-    pub fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
-        match &data.images {
-            Some(images) => self.predict_images(images, threads),
-            None => self.predict(&data.features, threads),
-        }
     }
 
     /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
@@ -271,7 +231,7 @@ impl TrainedModel {
     /// ```
     /// use ldlf_core::{Dataset, Features, FitContext, Matrix, Threads, TrainedModel, features::Row, mean};
     /// let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
-    /// let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
+    /// let data = Dataset::new(features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
     /// let learner = (mean::ENTRY.build)(&Default::default())?;
     /// let model = TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut ()))?;
     /// let mut predictor = model.row_predictor();
@@ -336,7 +296,8 @@ impl RowPredictor for ByTheBatch<'_> {
                 values.to_vec(),
             )?),
         };
-        self.last = self.model.predict(&features, &Threads::one())?.into_distributions()?.into_vec();
+        self.last =
+            self.model.predict(&Inputs::Table(features), &Threads::one())?.into_distributions()?.into_vec();
         Ok(&self.last)
     }
 }
@@ -370,12 +331,7 @@ pub enum FitEvent {
 /// The model as it stands in the middle of a fit.
 pub trait InProgress {
     /// What the model would predict now.
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
-
-    /// What it would predict for the rows of `data`; models that read pictures say it for those.
-    fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
-        self.predict(&data.features, threads)
-    }
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
 
     /// How many rows an iteration looks at, where that is the same for all: what makes a rate of rows out of one of iterations.
     fn rows_an_iteration(&self) -> Option<usize> {
@@ -505,7 +461,7 @@ pub struct Abilities {
     pub iterates: bool,
     /// Needs labels that stand for numbers.
     pub ordered: bool,
-    /// Reads pictures in place of a table of features.
+    /// Reads images in place of a table of features.
     pub images: bool,
 }
 

@@ -17,6 +17,7 @@ pub mod generate;
 pub mod graph;
 pub mod images;
 pub mod input;
+pub mod inputs;
 pub mod journal;
 pub mod learner;
 pub mod matrix;
@@ -40,6 +41,7 @@ pub use dataset::{Dataset, Schema};
 pub use error::{Error, Result};
 pub use features::Features;
 pub use images::Images;
+pub use inputs::Inputs;
 pub use learner::{
     FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Model, Observer, Prediction, Preset,
     StopReason, TrainedModel,

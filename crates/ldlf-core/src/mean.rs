@@ -6,8 +6,8 @@ use crate::learner::{Abilities, Summary};
 use crate::model_file::{Array, ModelShape, Parts};
 use crate::numeric::on_simplex;
 use crate::{
-    Dataset, Error, Features, FitContext, Fitted, Images, Learner, LearnerEntry, Matrix, Model, Prediction,
-    Result, Settings, Threads,
+    Dataset, Error, FitContext, Fitted, Inputs, Learner, LearnerEntry, Matrix, Model, Prediction, Result,
+    Settings, Threads,
 };
 
 crate::parameters! {
@@ -36,7 +36,7 @@ impl Learner for Mean {
         self.parameters.to_settings()
     }
 
-    /// What it does not look at may be of any kind: it is the floor for pictures too.
+    /// What it does not look at may be of any kind: it is the floor for images too.
     fn reads_images(&self) -> bool {
         true
     }
@@ -53,20 +53,10 @@ struct MeanModel {
     distribution: Vec<f32>,
 }
 
-impl MeanModel {
-    fn for_rows(&self, rows: usize) -> Result<Prediction> {
-        let labels = self.distribution.len();
-        Ok(Prediction::Distributions(Matrix::new(rows, labels, self.distribution.repeat(rows))?))
-    }
-}
-
 impl Model for MeanModel {
-    fn predict(&self, features: &Features, _: &Threads) -> Result<Prediction> {
-        self.for_rows(features.rows())
-    }
-
-    fn predict_images(&self, images: &Images, _: &Threads) -> Result<Prediction> {
-        self.for_rows(images.rows())
+    fn predict(&self, inputs: &Inputs, _: &Threads) -> Result<Prediction> {
+        let (rows, labels) = (inputs.rows(), self.distribution.len());
+        Ok(Prediction::Distributions(Matrix::new(rows, labels, self.distribution.repeat(rows))?))
     }
 
     fn store(&self, parts: &mut Parts) {
@@ -101,18 +91,19 @@ pub const ENTRY: LearnerEntry = LearnerEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Features;
 
     #[test]
     fn rows_count_by_their_weight_and_the_model_survives_its_file() {
         let features = Features::Dense(Matrix::zeros(2, 1));
         let targets = Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
-        let data = Dataset::new("two", features, targets).unwrap().with_weights(vec![3.0, 1.0]).unwrap();
+        let data = Dataset::new(features, targets).unwrap().with_weights(vec![3.0, 1.0]).unwrap();
         let learner = (ENTRY.build)(&Settings::new()).unwrap();
         let fitted = learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap();
         let mut parts = Parts::new();
         fitted.model.store(&mut parts);
         let model = load(&parts, &ModelShape { features: 1, labels: 2 }).unwrap();
-        let prediction = model.predict(&data.features, &Threads::one()).unwrap();
+        let prediction = model.predict(data.inputs(), &Threads::one()).unwrap();
         assert_eq!(prediction, Prediction::Distributions(Matrix::from_rows(&[[0.75, 0.25], [0.75, 0.25]])));
     }
 }

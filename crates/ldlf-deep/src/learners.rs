@@ -37,7 +37,7 @@ impl Learner for Deep {
     }
 
     fn reads_images(&self) -> bool {
-        true // with backbone=mlp the training says what is wrong with pictures
+        true // with backbone=mlp the training says what is wrong with images
     }
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {

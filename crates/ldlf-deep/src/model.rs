@@ -1,17 +1,17 @@
-//! A trained network with its trees: predicts, is stored in one file, and shows what any of its layers makes of pictures.
+//! A trained network with its trees: predicts, is stored in one file, and shows what any of its layers makes of images.
 
 use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::Device;
 use ldlf_core::model_file::{ModelShape, Parts};
-use ldlf_core::{Error, Features, Images, Matrix, Model, Prediction, Result, Seed, Threads, Value};
+use ldlf_core::{Error, Images, Inputs, Matrix, Model, Prediction, Result, Seed, Threads, Value};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::arrays;
 use crate::backbones::{Backbone, Input, Kind};
 use crate::images::Preparation;
-use crate::network::{self, Compute, Network, Ready, Rows, pass};
+use crate::network::{self, Compute, Network, Ready, pass};
 use crate::stored::{numbers_under, put_network};
 use crate::top::Top;
 use crate::weights::{WeightReport, load_weights};
@@ -32,23 +32,13 @@ pub struct DeepModel {
     pub device: Device,
 }
 
-impl DeepModel {
-    fn predict_all(&self, rows: Rows<'_>, threads: &Threads) -> Result<Prediction> {
-        let compute = Compute::new(threads)?;
-        let chosen: Vec<usize> = (0..rows.len()).collect();
-        let predicted =
-            network::predict(&self.network, &self.top, rows, &chosen, &self.ready, (&self.device, &compute))?;
-        Ok(Prediction::Distributions(predicted))
-    }
-}
-
 impl Model for DeepModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        self.predict_all(Rows::Table(features), threads)
-    }
-
-    fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
-        self.predict_all(Rows::Pictures(images), threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let compute = Compute::new(threads)?;
+        let chosen: Vec<usize> = (0..inputs.rows()).collect();
+        let on = (&self.device, &compute);
+        let predicted = network::predict(&self.network, &self.top, inputs, &chosen, &self.ready, on)?;
+        Ok(Prediction::Distributions(predicted))
     }
 
     fn store(&self, parts: &mut Parts) {
@@ -180,7 +170,7 @@ impl FeatureNetwork {
     pub fn of_weights(backbone: &str, weights: &Path, side: Option<usize>) -> Result<(Self, WeightReport)> {
         let kind = Kind::named(backbone)?;
         if kind == Kind::Mlp {
-            return Err(Error::usage("backbone=mlp reads tables; choose a network that reads pictures"));
+            return Err(Error::usage("backbone=mlp reads tables; choose a network that reads images"));
         }
         let (mean, deviation) = kind.usual_scaling();
         let side = side.unwrap_or(kind.usual_side());
@@ -201,7 +191,7 @@ impl FeatureNetwork {
         self.kind.layers()
     }
 
-    /// The outputs of a layer, flattened, one row a picture.
+    /// The outputs of a layer, flattened, one row per image.
     pub fn features(&self, images: &Images, layer: &str, threads: &Threads) -> Result<Matrix<f32>> {
         if !self.layers().contains(&layer) {
             return Err(Error::usage(format!(
@@ -213,7 +203,7 @@ impl FeatureNetwork {
         let chosen: Vec<usize> = (0..images.rows()).collect();
         let compute = Compute::new(threads)?;
         let through = |x| self.backbone.forward_to(layer, x).expect("the layer is one of those listed");
-        let all = pass(Rows::Pictures(images), &chosen, &self.ready, &self.device, &compute, through)?;
+        let all = pass(&images.clone().into(), &chosen, &self.ready, &self.device, &compute, through)?;
         let width = all.len() / images.rows().max(1);
         Matrix::new(images.rows(), width, all)
     }

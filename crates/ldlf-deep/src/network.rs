@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads, memory};
+use ldlf_core::{Error, Features, Inputs, Matrix, Result, Seed, Threads, memory};
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
@@ -152,31 +152,7 @@ impl Ready {
     }
 }
 
-/// The rows that a network reads.
-#[derive(Clone, Copy)]
-pub enum Rows<'a> {
-    /// Of a table.
-    Table(&'a Features),
-    /// Pictures.
-    Pictures(&'a Images),
-}
-
-impl Rows<'_> {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Rows::Table(features) => features.rows(),
-            Rows::Pictures(images) => images.rows(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// Threads that read pictures ahead of a network.
+/// Threads that read images ahead of a network.
 pub(crate) const READERS: usize = 2;
 
 /// Rows that go through a network at once when it predicts.
@@ -187,7 +163,7 @@ const AT_ONCE: usize = 32;
 /// # Shapes
 /// - `through`: `[rows, channels, side, side]` to `[rows, outputs]`; result: `[rows, outputs]`, row after row
 pub fn pass(
-    rows: Rows<'_>,
+    inputs: &Inputs,
     chosen: &[usize],
     ready: &Ready,
     device: &Device,
@@ -199,16 +175,16 @@ pub fn pass(
     let mut add = |numbers: Vec<f32>| {
         all.extend(compute.run(|| host(through(ready.tensor(numbers, device)).into_data())));
     };
-    match (rows, ready) {
-        (Rows::Table(features), Ready::Table { .. }) => {
+    match ready {
+        Ready::Table { .. } => {
+            let features = inputs.table()?;
             batches.iter().for_each(|batch| add(ready.scaled(features, batch)));
         }
-        (Rows::Pictures(images), Ready::Pictures(preparation)) => {
-            for batch in batches_ahead(images, &batches, preparation, None, READERS)? {
+        Ready::Pictures(preparation) => {
+            for batch in batches_ahead(inputs.images()?, &batches, preparation, None, READERS)? {
                 add(batch?.pixels);
             }
         }
-        _ => return Err(Error::usage("the model reads pictures or a table, and was given the other")),
     }
     Ok(all)
 }
@@ -217,12 +193,13 @@ pub fn pass(
 pub fn predict(
     network: &Network,
     top: &Top,
-    rows: Rows<'_>,
+    inputs: &Inputs,
     chosen: &[usize],
     ready: &Ready,
     (device, compute): (&Device, &Compute),
 ) -> Result<Matrix<f32>> {
-    let activations = pass(rows, chosen, ready, device, compute, |x| network.activations(x, &Mode::Predict))?;
+    let activations =
+        pass(inputs, chosen, ready, device, compute, |x| network.activations(x, &Mode::Predict))?;
     Matrix::new(chosen.len(), top.labels(), top.predict(&activations, compute.threads()))
 }
 

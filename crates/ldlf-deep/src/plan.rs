@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
-use ldlf_core::{Dataset, Error, Result, Seed, Settings};
+use ldlf_core::{Dataset, Error, Inputs, Result, Seed, Settings};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::backbones::Kind;
@@ -73,7 +73,7 @@ impl Plan {
         let side = self.network.side.unwrap_or(kind.usual_side());
         if kind != Kind::Mlp && side < kind.smallest_side() {
             return Err(Error::usage(format!(
-                "side must be at least {} for {}, got {side}: a smaller picture has no pixels left after its last layer",
+                "side must be at least {} for {}, got {side}: a smaller image has no pixels left after its last layer",
                 kind.smallest_side(),
                 kind.name()
             )));
@@ -88,7 +88,7 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
         return ((0..data.rows()).collect(), Vec::new());
     }
     let is_valid = |part: &String| part.trim().to_ascii_lowercase().starts_with("val");
-    if let Some(parts) = &data.split {
+    if let Some(parts) = data.split() {
         let (valid, rest): (Vec<usize>, Vec<usize>) =
             (0..data.rows()).partition(|&row| is_valid(&parts[row]));
         if !valid.is_empty() && !rest.is_empty() {
@@ -99,16 +99,16 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
 }
 
 pub(crate) fn ready(plan: &Plan, kind: Kind, data: &Dataset, rows: &[usize]) -> Result<Ready> {
-    match (&data.images, kind) {
-        (Some(_), Kind::Mlp) => Err(Error::usage(
-            "backbone=mlp reads tables, not pictures; choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16",
+    match (data.inputs(), kind) {
+        (Inputs::Images(_), Kind::Mlp) => Err(Error::usage(
+            "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16",
         )),
-        (None, Kind::Mlp) => Ok(Ready::table(&data.features, rows)),
-        (None, _) => Err(Error::usage(format!(
-            "backbone={} reads pictures, not a table; give a folder or zip file of pictures with --table, or choose backbone=mlp",
+        (Inputs::Table(features), Kind::Mlp) => Ok(Ready::table(features, rows)),
+        (Inputs::Table(_), _) => Err(Error::usage(format!(
+            "backbone={} reads images, not a table; give a folder or zip file of images with --table, or choose backbone=mlp",
             kind.name()
         ))),
-        (Some(_), _) => {
+        (Inputs::Images(_), _) => {
             let (mean, deviation) = kind.usual_scaling();
             let channels = plan.network.channels;
             if channels == 2 {

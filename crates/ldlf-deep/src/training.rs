@@ -15,7 +15,7 @@ use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::optimise::step::{Optimiser, Step};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Prediction, Result, Seed, StopReason,
+    Dataset, Error, FitContext, FitEvent, InProgress, Inputs, Matrix, Prediction, Result, Seed, StopReason,
     Threads, memory,
 };
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
@@ -27,7 +27,7 @@ use crate::arrays::{self, Numbers, host};
 use crate::backbones::{Kind, Mode};
 use crate::images::{Augmentation, batches_ahead};
 use crate::model::DeepModel;
-use crate::network::{self, Compute, Network, READERS, Ready, Rows};
+use crate::network::{self, Compute, Network, READERS, Ready};
 use crate::plan::{Plan, Rule, frozen, ready, sides};
 use crate::steps::{self, State};
 use crate::stored::{numbers_under, put_network, top_from};
@@ -187,8 +187,9 @@ impl<'a> Training<'a> {
             let (epoch, done) =
                 (self.progress.iteration / self.per_epoch(), self.progress.iteration % self.per_epoch());
             let batches = self.batches(epoch).split_off(done);
-            match (&data.images, self.ready.clone()) {
-                (Some(images), Ready::Pictures(preparation)) => {
+            match self.ready.clone() {
+                Ready::Pictures(preparation) => {
+                    let images = data.inputs().images()?;
                     let seed = self.seed.named("augmentation").numbered(epoch as u64);
                     let ahead =
                         batches_ahead(images, &batches, &preparation, Some((&augmentation, seed)), READERS)?;
@@ -201,9 +202,10 @@ impl<'a> Training<'a> {
                         }
                     }
                 }
-                (_, ready) => {
+                ready => {
+                    let features = data.features()?;
                     for rows in batches {
-                        let numbers = ready.scaled(&data.features, &rows);
+                        let numbers = ready.scaled(features, &rows);
                         if let ControlFlow::Break(reason) = self.iterate(&rows, numbers, context)? {
                             return Ok(reason);
                         }
@@ -259,9 +261,9 @@ impl<'a> Training<'a> {
         let trees = self.trees_of(iteration);
         let mut network = self.network.take().expect("the network is away only within a step");
         let examples = Examples {
-            targets: self.data.targets.as_slice(),
+            targets: self.data.targets().as_slice(),
             labels: self.data.labels(),
-            weights: self.data.weights.as_deref(),
+            weights: self.data.weights(),
             rows: Some(rows),
         };
         let (top, ready, device, state, threads) =
@@ -310,13 +312,13 @@ impl<'a> Training<'a> {
     fn update_leaves(&mut self) {
         let (activations, rows) = std::mem::take(&mut self.noted);
         let examples = Examples {
-            targets: self.data.targets.as_slice(),
+            targets: self.data.targets().as_slice(),
             labels: self.data.labels(),
-            weights: self.data.weights.as_deref(),
+            weights: self.data.weights(),
             rows: Some(&rows),
         };
         let update = LeafUpdate { iterations: self.plan.forest.leaf_iterations, prior: self.prior.clone() };
-        let ordered = self.data.schema.label_values.is_some();
+        let ordered = self.data.schema().label_values.is_some();
         let smoothing = if ordered { self.plan.forest.leaf_smoothing } else { 0.0 };
         self.top.update_leaves(&activations, &examples, &update, smoothing, self.compute.threads());
     }
@@ -325,7 +327,7 @@ impl<'a> Training<'a> {
     fn validate(&mut self, context: &mut FitContext<'_>) -> Result<ControlFlow<StopReason>> {
         let iteration = self.progress.iteration;
         let network = self.network().valid();
-        let predicted = self.predict_with(&network, self.data, &self.validation)?;
+        let predicted = self.predict_with(&network, self.data.inputs(), &self.validation)?;
         let (kl, mae) = measured(self.data, &self.validation, &predicted);
         self.progress.mae = mae;
         let mut verdict = ControlFlow::Continue(());
@@ -340,10 +342,9 @@ impl<'a> Training<'a> {
         Ok(verdict)
     }
 
-    fn predict_with(&self, network: &Network, data: &Dataset, chosen: &[usize]) -> Result<Matrix<f32>> {
-        let rows = data.images.as_ref().map_or(Rows::Table(&data.features), Rows::Pictures);
+    fn predict_with(&self, network: &Network, inputs: &Inputs, chosen: &[usize]) -> Result<Matrix<f32>> {
         let device = self.device.clone().without_autodiff();
-        network::predict(network, &self.top, rows, chosen, &self.ready, (&device, &self.compute))
+        network::predict(network, &self.top, inputs, chosen, &self.ready, (&device, &self.compute))
     }
 
     fn finish(mut self, stopped: StopReason) -> Result<(DeepModel, Summary)> {
@@ -412,23 +413,9 @@ impl<'a> Training<'a> {
 }
 
 impl InProgress for Training<'_> {
-    fn predict(&self, features: &Features, _: &Threads) -> Result<Prediction> {
-        let chosen: Vec<usize> = (0..features.rows()).collect();
-        let device = self.device.clone().without_autodiff();
-        let predicted = network::predict(
-            &self.network().valid(),
-            &self.top,
-            Rows::Table(features),
-            &chosen,
-            &self.ready,
-            (&device, &self.compute),
-        )?;
-        Ok(Prediction::Distributions(predicted))
-    }
-
-    fn predict_rows(&self, data: &Dataset, _: &Threads) -> Result<Prediction> {
-        let chosen: Vec<usize> = (0..data.rows()).collect();
-        Ok(Prediction::Distributions(self.predict_with(&self.network().valid(), data, &chosen)?))
+    fn predict(&self, inputs: &Inputs, _: &Threads) -> Result<Prediction> {
+        let chosen: Vec<usize> = (0..inputs.rows()).collect();
+        Ok(Prediction::Distributions(self.predict_with(&self.network().valid(), inputs, &chosen)?))
     }
 
     fn rows_an_iteration(&self) -> Option<usize> {
@@ -479,14 +466,14 @@ fn measured(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> (f64, Op
     };
     for (index, &row) in rows.iter().enumerate() {
         let weight = f64::from(data.weight(row));
-        let (target, predicted) = (data.targets.row(row), predicted.row(index));
+        let (target, predicted) = (data.targets().row(row), predicted.row(index));
         kl += weight * (KL.of_row)(target, predicted);
-        if let Some(values) = &data.schema.label_values {
-            let truth = data.truth.as_ref().map_or_else(|| mean(values, target), |truth| truth[row]);
+        if let Some(values) = &data.schema().label_values {
+            let truth = data.truth().map_or_else(|| mean(values, target), |truth| truth[row]);
             error += weight * (mean(values, predicted) - truth).abs();
         }
         total += weight;
     }
     let total = if total > 0.0 { total } else { 1.0 };
-    (kl / total, data.schema.label_values.as_ref().map(|_| error / total))
+    (kl / total, data.schema().label_values.as_ref().map(|_| error / total))
 }

@@ -2,7 +2,8 @@
 
 use ldlf_baselines::random_forest::{RandomForest, RandomForestParameters};
 use ldlf_baselines::regression_tree::Tree;
-use ldlf_core::{Dataset, Features, FitContext, Matrix, Result, Seed, Settings, Threads};
+use ldlf_core::dataset::Tabular;
+use ldlf_core::{Features, FitContext, Matrix, Result, Seed, Settings, Threads};
 
 use crate::encoder::{Encoded, Encoder};
 use crate::linear::{Homes, LinearMap};
@@ -22,18 +23,18 @@ pub fn soften(
     map: &mut LinearMap,
     encoder: &Encoder,
     shape: &ForestShape,
-    data: &Dataset,
+    data: Tabular<'_>,
     rows: &[usize],
     seed: Seed,
     threads: &Threads,
 ) -> Result<Homes> {
-    let mut encoded = encoder.buffer(&data.features);
-    encoder.encode(&data.features, rows.iter().copied(), None, &mut encoded);
+    let mut encoded = encoder.buffer(data.features);
+    encoder.encode(data.features, rows.iter().copied(), None, &mut encoded);
     let inputs = match encoded {
         Encoded::Dense(x) => Features::Dense(Matrix::new(rows.len(), encoder.inputs(), x)?),
         Encoded::Sparse(x) => Features::Sparse(x),
     };
-    let data = Dataset { features: inputs, ..data.select(rows) };
+    let data = data.select(rows).with_inputs(inputs)?;
     let settings = Settings::parse(&[
         format!("trees={}", shape.trees),
         format!("max_depth={}", (shape.depth - 1).max(1)),
@@ -41,7 +42,7 @@ pub fn soften(
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
     let forest = RandomForest::new(RandomForestParameters::from_settings(&settings)?);
-    let (forest, _) = forest.grow(&data, &mut context);
+    let (forest, _) = forest.grow(&data, &mut context)?;
     let mut start = Start { map, homes: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ldlf_core::dataset::Tabular;
 use ldlf_core::parallel::chunks;
 use ldlf_core::product::View;
 use ldlf_core::{Csr, Dataset, Features, Seed, Threads, vectorise};
@@ -90,14 +91,14 @@ impl Pass {
     pub fn run(
         &mut self,
         forest: Forest<'_>,
-        data: &Dataset,
+        data: Tabular<'_>,
         rows: &[usize],
         aim: &Aim,
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
         let Forest { encoder, map, head } = forest;
-        let examples = examples(data, Some(rows));
+        let examples = examples(&data, Some(rows));
         let (inputs, units, size) = (encoder.inputs(), head.shape().units, self.part_rows);
         if let Features::Dense(_) = data.features {
             self.inputs.resize(rows.len() * inputs, 0.0);
@@ -115,7 +116,7 @@ impl Pass {
                 generator,
                 by_row: draw.first_row.map(|first| (draw.seed, first)),
             });
-            let encoded = match &data.features {
+            let encoded = match data.features {
                 Features::Dense(features) => {
                     encoder.encode_dense(features, own, dropout, x);
                     EncodedView::Dense(x)
@@ -134,7 +135,7 @@ impl Pass {
     }
 
     /// The encoded rows and the gradient with respect to their activations, `[rows, units]`.
-    pub fn passed(&self, data: &Dataset) -> (Passed<'_>, &[f32]) {
+    pub fn passed(&self, data: Tabular<'_>) -> (Passed<'_>, &[f32]) {
         let rows = match data.features {
             Features::Dense(_) => Passed::Dense(&self.inputs),
             Features::Sparse(_) => Passed::Sparse(SparseParts(&self.parts[..self.used])),
@@ -181,10 +182,5 @@ impl Part {
 
 /// Targets and weights of a dataset as the head wants them.
 pub(crate) fn examples<'a>(data: &'a Dataset, rows: Option<&'a [usize]>) -> Examples<'a, f32> {
-    Examples {
-        targets: data.targets.as_slice(),
-        labels: data.labels(),
-        weights: data.weights.as_deref(),
-        rows,
-    }
+    Examples { targets: data.targets().as_slice(), labels: data.labels(), weights: data.weights(), rows }
 }

@@ -6,8 +6,8 @@ use ldlf_core::learner::{Abilities, RowPredictor};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
-    Result, Settings, Threads, Value, choices,
+    Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, LearnerEntry, Matrix, Model, Prediction,
+    Preset, Result, Settings, Threads, Value, choices,
 };
 
 use crate::encoder::{EncodedRows, Encoder, Scaling};
@@ -219,17 +219,18 @@ pub(crate) fn predict(
     encoder: &Encoder,
     map: &LinearMap,
     head: &Head<f32>,
-    features: &Features,
+    inputs: &Inputs,
     threads: &Threads,
 ) -> Result<Prediction> {
+    let features = inputs.table()?;
     let rows = EncodedRows { encoder, features, rows: None };
     let out = predict_rows(map, head, &rows, features.rows(), threads);
     Ok(Prediction::Distributions(Matrix::new(features.rows(), head.shape().labels, out)?))
 }
 
 impl Model for ShallowForest {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        predict(&self.encoder, &self.map, &self.head, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        predict(&self.encoder, &self.map, &self.head, inputs, threads)
     }
 
     fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {

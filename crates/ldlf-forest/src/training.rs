@@ -4,13 +4,14 @@ use std::cell::OnceCell;
 use std::ops::{ControlFlow, Range};
 
 use ldlf_core::checkpoint::Origin;
+use ldlf_core::dataset::Tabular;
 use ldlf_core::early_stopping::{Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
+    Dataset, FitContext, FitEvent, InProgress, Inputs, Prediction, Result, Seed, StopReason, Threads,
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -43,7 +44,7 @@ struct Training<'a> {
     learner: &'static str,
     parameters: &'a SldlfParameters,
     ensemble: Ensemble,
-    data: &'a Dataset,
+    data: Tabular<'a>,
     rows: Vec<usize>,
     validation: Vec<usize>,
     seed: Seed,
@@ -63,7 +64,7 @@ pub fn train(
     data: &Dataset,
     context: &mut FitContext<'_>,
 ) -> Result<(ShallowForest, Summary)> {
-    let mut training = Training::new(learner, parameters, ensemble, data, context)?;
+    let mut training = Training::new(learner, parameters, ensemble, data.tabular()?, context)?;
     let stopped = training.run(context)?;
     training.finish(stopped, &context.threads)
 }
@@ -73,14 +74,14 @@ impl<'a> Training<'a> {
         learner: &'static str,
         parameters: &'a SldlfParameters,
         ensemble: Ensemble,
-        data: &'a Dataset,
+        data: Tabular<'a>,
         context: &mut FitContext<'_>,
     ) -> Result<Self> {
         let shape = parameters.forest_shape(data.labels(), ensemble);
         shape.check()?;
         let seed = context.seed;
         let (rows, validation) = match parameters.stops_early(data.features.cols()) {
-            true => hold_out(data, parameters.validation_share, seed),
+            true => hold_out(&data, parameters.validation_share, seed),
             false => ((0..data.rows()).collect(), Vec::new()),
         };
         let sizes = [("features", data.features.cols()), ("units", shape.units)];
@@ -89,7 +90,7 @@ impl<'a> Training<'a> {
         let sizes = [("units", shape.units), ("rows of a mini-batch", batch.next_multiple_of(ROWS))];
         check_memory("the activations and gradients of a mini-batch", &sizes, 4 * size_of::<f32>())?;
         let SldlfParameters { scaling, clip, bins, bias, .. } = *parameters;
-        let encoder = Encoder::fit(&data.features, &rows, scaling, clip, bins, bias);
+        let encoder = Encoder::fit(data.features, &rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
         let mut map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
         let homes = match parameters.start {
@@ -240,7 +241,7 @@ impl<'a> Training<'a> {
     fn validate(&self, threads: &Threads) -> Result<f64> {
         let rows = EncodedRows {
             encoder: self.stepper.encoder(),
-            features: &self.data.features,
+            features: self.data.features,
             rows: Some(&self.validation),
         };
         let (map, head) = (self.stepper.map(), self.stepper.head());
@@ -249,7 +250,7 @@ impl<'a> Training<'a> {
         let (mut sum, mut weight) = (0.0, 0.0);
         for (&row, predicted) in self.validation.iter().zip(predicted.chunks_exact(labels)) {
             let w = f64::from(self.data.weight(row));
-            sum += w * (KL.of_row)(self.data.targets.row(row), predicted);
+            sum += w * (KL.of_row)(self.data.targets().row(row), predicted);
             weight += w;
         }
         Ok(if weight > 0.0 { sum / weight } else { 0.0 })
@@ -331,12 +332,12 @@ struct CheckpointDetails {
 }
 
 impl InProgress for Training<'_> {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
         crate::shallow::predict(
             self.stepper.encoder(),
             &self.stepper.map(),
             self.stepper.head(),
-            features,
+            inputs,
             threads,
         )
     }

@@ -6,7 +6,7 @@
 //! ```
 //! use ldlf_core::{Dataset, Features, FitContext, Matrix, Threads, TrainedModel, mean};
 //! let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
-//! let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
+//! let data = Dataset::new(features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
 //! let learner = (mean::ENTRY.build)(&Default::default())?;
 //! let model = TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut ()))?;
 //! let file = ldlf_onnx::to_bytes(&model)?;

@@ -14,8 +14,8 @@ use ldlf_core::learner::{Abilities, Observer, Summary};
 use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Learner, LearnerEntry, Matrix,
-    Prediction, Result, Settings, StopReason, Threads,
+    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry,
+    Matrix, Prediction, Result, Settings, StopReason, Threads,
 };
 
 use crate::blend::{Blend, Member, Trial, load, mix, mixture_weights};
@@ -124,7 +124,7 @@ impl Auto {
 struct Searching;
 
 impl InProgress for Searching {
-    fn predict(&self, _: &Features, _: &Threads) -> Result<Prediction> {
+    fn predict(&self, _: &Inputs, _: &Threads) -> Result<Prediction> {
         Err(Error::usage("sldlf-auto is still searching: there is no model yet"))
     }
 }
@@ -172,7 +172,7 @@ fn predict_across(
     let mut out = Vec::new();
     for fold in folds {
         let model = fit(learner, &data.select(&fold.training), deadline, context)?.model;
-        let held_back = data.features.select(&fold.test);
+        let held_back = data.inputs().select(&fold.test);
         out.extend_from_slice(model.predict(&held_back, &context.threads)?.into_distributions()?.as_slice());
     }
     Matrix::new(out.len() / data.labels(), data.labels(), out)
@@ -239,7 +239,7 @@ impl<'a> Search<'a> {
         let mut trial =
             Trial { candidate: format!("{}{note}", candidate.name()), kl: None, verdict: String::new() };
         let mut tried = None;
-        let entries = match &self.data.features {
+        let entries = match self.data.features()? {
             Features::Dense(m) => m.as_slice().len(),
             Features::Sparse(m) => m.stored(),
         };
@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
     fn kl(&self, predicted: &Matrix<f32>) -> f64 {
         let rows: Vec<usize> = (0..predicted.rows()).collect();
         let seen = self.held_back.select(&rows);
-        mean_over_rows(&KL, &seen.targets, predicted, seen.weights.as_deref())
+        mean_over_rows(&KL, seen.targets(), predicted, seen.weights())
     }
 
     /// Lets the forests race with few trees; the best go on.

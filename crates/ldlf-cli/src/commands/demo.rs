@@ -34,14 +34,14 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     let report = place("report.html");
 
     let data = make_votes(&votes, args.compute.seed, printer)?;
-    let learner = registry::build("sldlf", None, &data.name, &Settings::new())?;
+    let learner = registry::build("sldlf", None, data.name(), &Settings::new())?;
     let trained = train(learner.as_ref(), &data, &model, args, printer)?;
     let kl = trained.summary.validation_kl;
 
     let rival = RIVALS.iter().find(|name| registry::find(name).is_ok());
     let mut contenders: Vec<Contender> = Vec::new();
     for name in std::iter::once(&"sldlf").chain(rival).chain([&"mean"]) {
-        contenders.push(contender(registry::build(name, None, &data.name, &Settings::new())?, None)?);
+        contenders.push(contender(registry::build(name, None, data.name(), &Settings::new())?, None)?);
     }
     printer.message(format_args!("comparing {} learners on {FOLDS} folds", contenders.len()));
     let folds = folds::seeded(&data, FOLDS, args.compute.seed)?;

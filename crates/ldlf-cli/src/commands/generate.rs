@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use ldlf::dataset::Tabular;
 use ldlf::model_file::{Overwrite, write_atomically};
 use ldlf::{Dataset, Error, Result, Settings, generate};
 
@@ -36,7 +37,7 @@ pub fn run(args: &Generate, printer: &Printer) -> Result<Ending> {
     if is_standard(&args.out) {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         layout
-            .write(&data, args.votes, &mut out)
+            .write(data.tabular()?, args.votes, &mut out)
             .and_then(|()| out.flush())
             .map_err(|e| Error::io(STDOUT, e))?;
     } else {
@@ -63,7 +64,8 @@ pub fn save(
     path: &Path,
     overwrite: Overwrite,
 ) -> Result<()> {
-    write_atomically(path, overwrite, |out| layout.write(data, votes, out))
+    let table = data.tabular()?;
+    write_atomically(path, overwrite, |out| layout.write(table, votes, out))
 }
 
 impl Layout {
@@ -80,7 +82,7 @@ impl Layout {
         }
     }
 
-    fn write(self, data: &Dataset, votes: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
+    fn write(self, data: Tabular<'_>, votes: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
         match self {
             Layout::Delimited(delimiter) => delimited(data, votes, delimiter, out),
             Layout::Svm => svm(data, votes, out),
@@ -94,7 +96,7 @@ fn label(share: f32, votes: Option<usize>) -> String {
 }
 
 fn delimited(
-    data: &Dataset,
+    data: Tabular<'_>,
     votes: Option<usize>,
     delimiter: u8,
     out: &mut dyn Write,
@@ -108,15 +110,15 @@ fn delimited(
     let mut row_values = vec![0.0f32; data.features.cols()];
     for row in 0..data.rows() {
         data.features.copy_row_into(row, &mut row_values);
-        let labels = data.targets.row(row).iter().map(|&share| label(share, votes));
+        let labels = data.targets().row(row).iter().map(|&share| label(share, votes));
         writer.write_record(row_values.iter().map(f32::to_string).chain(labels)).map_err(as_io)?;
     }
     writer.flush()
 }
 
-fn svm(data: &Dataset, votes: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
+fn svm(data: Tabular<'_>, votes: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
     for row in 0..data.rows() {
-        let labels: Vec<String> = data.targets.row(row).iter().map(|&share| label(share, votes)).collect();
+        let labels: Vec<String> = data.targets().row(row).iter().map(|&share| label(share, votes)).collect();
         let mut line = labels.join(",");
         data.features.for_each_in_row(row, |column, value| {
             if value != 0.0 {

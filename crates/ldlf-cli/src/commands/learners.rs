@@ -62,7 +62,7 @@ fn described(entry: &LearnerEntry) -> String {
 fn abilities(entry: &LearnerEntry) -> String {
     let abilities = &entry.abilities;
     let words = [
-        (abilities.images, "pictures"),
+        (abilities.images, "images"),
         (abilities.sparse, "sparse rows"),
         (abilities.weights, "weights"),
         (abilities.ordered, "ordered labels only"),

@@ -12,8 +12,8 @@ use super::Ending;
 use super::cv::{Cut, contender, watched};
 use crate::args::{Axis, Sweep};
 use crate::contenders::share_out;
+use crate::images::readable;
 use crate::inputs::{check_destination, check_input, data_name, is_standard};
-use crate::pictures::readable;
 use crate::prediction_table::as_io;
 use crate::printer::{Printer, Table, word};
 
@@ -47,7 +47,7 @@ pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
     let mut data = args.options.read(&args.data, printer)?;
     if let Some(first) = contenders.first().filter(|first| first.learner.reads_images()) {
         let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, &first.learner.settings(), &args.options.pictures, &threads, printer)?;
+        data = readable(data, &first.learner.settings(), &args.options.images, &threads, printer)?;
     }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;

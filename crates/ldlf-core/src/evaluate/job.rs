@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{FoldResult, JobId, Plan, Protocol, Watcher, fold_seed};
-use crate::learner::{Summary, check_kind};
+use crate::learner::Summary;
 use crate::measures::{KL, mean_over_rows, score};
 use crate::{
     Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Learner, Prediction, Result, StopReason,
@@ -51,7 +51,6 @@ fn fit_and_measure(
     (seed, threads): (u64, &Threads),
     observer: &mut FoldObserver<'_>,
 ) -> Result<FoldResult> {
-    check_kind(learner, training)?;
     let started = Instant::now();
     let mut context = FitContext::new(seed, threads.clone(), observer);
     let Fitted { model, summary } = learner.fit(training, &mut context)?;
@@ -62,7 +61,7 @@ fn fit_and_measure(
         return Err(Error::Interrupted);
     }
     let started = Instant::now();
-    let last = model.predict_rows(test, threads)?;
+    let last = model.predict(test.inputs(), threads)?;
     let predicting = started.elapsed();
     check(&last, test)?;
 
@@ -147,7 +146,7 @@ impl<'a> AlongTheWay<'a> {
 
     fn measure(&mut self, iteration: usize, state: &dyn InProgress) -> Result<()> {
         let started = Instant::now();
-        let prediction = state.predict_rows(self.test, &self.threads)?;
+        let prediction = state.predict(self.test.inputs(), &self.threads)?;
         check(&prediction, self.test)?;
         self.note(iteration, prediction);
         self.spent += started.elapsed();
@@ -159,7 +158,7 @@ impl<'a> AlongTheWay<'a> {
         let Prediction::Distributions(predicted) = &prediction else {
             return;
         };
-        let kl = mean_over_rows(&KL, &self.test.targets, predicted, self.test.weights.as_deref());
+        let kl = mean_over_rows(&KL, self.test.targets(), predicted, self.test.weights());
         if self.curve.last().is_none_or(|&(last, _)| last < iteration) && kl.is_finite() {
             self.curve.push((iteration, kl));
         }

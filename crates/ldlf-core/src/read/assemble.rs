@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use super::roles::shown;
 use super::{Loaded, ReadOptions, votes};
-use crate::dataset::SingleLabel;
-use crate::folds::is_tested;
+use crate::dataset::{SingleLabel, is_tested};
 use crate::targets::{check_label_values, from_single_label, implied_label_values};
-use crate::{Dataset, Error, Features, Matrix, Result};
+use crate::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema};
 
 /// What a file held, before the pieces are checked against each other.
 pub(super) struct Parts {
@@ -27,7 +26,7 @@ pub(super) struct Parts {
     pub weights: Option<Vec<f64>>,
     pub split: Option<Vec<String>>,
     pub groups: Option<Vec<u32>>,
-    /// What the column of pictures says.
+    /// What the column of images says.
     pub image_names: Option<Vec<String>>,
 }
 
@@ -143,29 +142,38 @@ impl Parts {
             (None, None, _) => return Err(Error::data(format!("{file}: there are no labels"))),
         };
 
-        let mut dataset = Dataset::new(stem, features, targets)?;
-        dataset.schema.feature_names = self.feature_names.filter(|_| options.image_column.is_none());
-        dataset.schema.image_column = options.image_column.clone();
-        if let Some(names) = label_names {
-            dataset.schema.label_names = names;
-        } else if let Some(values) = &label_values {
-            dataset.schema.label_names = values.iter().map(f64::to_string).collect();
+        let inputs = match self.image_names {
+            Some(names) => Inputs::Images(Images::named(names)),
+            None => Inputs::Table(features),
+        };
+        let mut dataset = Dataset::new_named(stem, inputs, targets)?;
+        let named = |values: &Vec<f64>| values.iter().map(f64::to_string).collect();
+        let label_names = label_names
+            .or_else(|| label_values.as_ref().map(named))
+            .unwrap_or_else(|| dataset.schema().label_names.clone());
+        dataset = dataset.with_schema(Schema {
+            feature_names: self.feature_names.filter(|_| options.image_column.is_none()),
+            label_names,
+            label_values,
+            single: singles.as_ref().map(|_| SingleLabel {
+                column: options.label_column.clone(),
+                spread: options.spread.clone(),
+            }),
+            image_column: options.image_column.clone(),
+        })?;
+        if let Some(singles) = singles {
+            dataset = dataset.with_truth(singles)?;
         }
-        dataset.schema.label_values = label_values;
-        dataset.schema.single = singles
-            .as_ref()
-            .map(|_| SingleLabel { column: options.label_column.clone(), spread: options.spread.clone() });
-        dataset.truth = singles;
         if let Some(split) = self.split {
             fits("values of the split", split.len())?;
             for (row, part) in split.iter().enumerate() {
                 check_part(part).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
             }
-            dataset.split = Some(split);
+            dataset = dataset.with_split(split)?;
         }
         if let Some(groups) = self.groups {
             fits("groups", groups.len())?;
-            dataset.groups = Some(groups);
+            dataset = dataset.with_groups(groups)?;
         }
         if let Some(weights) = self.weights {
             fits("sample weights", weights.len())?;
@@ -177,7 +185,7 @@ impl Parts {
             }
             dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
         }
-        Ok(Loaded { dataset, notices, image_names: self.image_names })
+        Ok(Loaded { dataset, notices })
     }
 }
 

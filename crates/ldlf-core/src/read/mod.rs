@@ -147,7 +147,7 @@ pub struct ReadOptions {
     pub split_column: Option<String>,
     /// A column or vector of which equal values belong together (one person).
     pub group: Option<String>,
-    /// A column that names the picture of each row: the rows then have no features, and columns without a role are left out.
+    /// A column that names the image of each row: the rows then have no features, and columns without a role are left out.
     /// Needs a table with named columns.
     pub image_column: Option<String>,
     /// A `.npy` array of vote counts or shares, `[rows, labels]`, beside a table with named columns: the labels of its rows.
@@ -159,12 +159,10 @@ pub struct ReadOptions {
 /// A dataset and what the user should know about how it was read.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The rows.
+    /// The rows; with [`ReadOptions::image_column`] they are images of which only the names are known yet.
     pub dataset: Dataset,
     /// One sentence each, for standard error.
     pub notices: Vec<String>,
-    /// What [`ReadOptions::image_column`] says, for every row; nothing is known yet about the pictures themselves.
-    pub image_names: Option<Vec<String>>,
 }
 
 /// Reads a whole file, or standard input for `-`.

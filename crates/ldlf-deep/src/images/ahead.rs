@@ -1,4 +1,4 @@
-//! Batches of prepared pictures, made while the network is busy with the ones before.
+//! Batches of prepared images, made while the network is busy with the ones before.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use ldlf_core::{Error, Images, Result, Seed, memory};
 
 use super::{Augmentation, Preparation, prepare};
 
-/// Prepared pictures of some rows.
+/// Prepared images of some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The rows.
@@ -50,15 +50,15 @@ struct State {
     stopped: bool,
 }
 
-/// Decodes, cuts and scales the pictures of every batch of `order` (row numbers of `images`) on `threads` threads of its own,
+/// Decodes, cuts and scales the images of every batch of `order` (row numbers of `images`) on `threads` threads of its own,
 /// ahead of whoever iterates. At most one batch more than there are threads is under way or waits, and batches come in order.
 /// One or two threads suffice: they share the cores with the network, which has a pool of its own, and a step of the network
-/// takes longer than the decoding of its pictures.
+/// takes longer than the decoding of its images.
 ///
 /// With an augmentation, the look of a row follows from the seed, the row and how often the row stood in `order` before; give every
 /// epoch its own seed. Without one, every row is prepared as for a prediction.
 ///
-/// A picture that cannot be read makes its batch an error.
+/// An image that cannot be read makes its batch an error.
 pub fn batches_ahead(
     images: &Images,
     order: &[Vec<usize>],
@@ -75,8 +75,8 @@ pub fn batches_ahead(
     let threads = threads.clamp(1, order.len().max(1));
     let most = threads + 1;
     let largest = order.iter().map(Vec::len).max().unwrap_or(0);
-    let sizes = [("batches", most), ("pictures", largest), ("numbers", preparation.len())];
-    memory::check("the pictures of the batches", &sizes, size_of::<f32>())?;
+    let sizes = [("batches", most), ("images", largest), ("numbers", preparation.len())];
+    memory::check("the images of the batches", &sizes, size_of::<f32>())?;
     let shared = Arc::new(Shared {
         images: images.clone(),
         visits: visits(order),
@@ -90,9 +90,9 @@ pub fn batches_ahead(
     let mut ahead = BatchesAhead { shared, next: 0, workers: Vec::new() };
     for number in 0..threads {
         let shared = Arc::clone(&ahead.shared);
-        let thread = std::thread::Builder::new().name(format!("pictures-{number}"));
+        let thread = std::thread::Builder::new().name(format!("images-{number}"));
         let worker = thread.spawn(move || shared.work()).map_err(|e| {
-            Error::usage(format!("cannot start a thread that reads pictures: {e}; ask for fewer threads"))
+            Error::usage(format!("cannot start a thread that reads images: {e}; ask for fewer threads"))
         })?;
         ahead.workers.push(worker);
     }
@@ -134,7 +134,7 @@ impl Shared {
             drop(state);
             // A consumer that waits for a batch which never comes would wait for ever.
             let batch = catch_unwind(AssertUnwindSafe(|| self.batch(number)))
-                .unwrap_or_else(|_| Err(Error::training("the preparation of a picture gave up")));
+                .unwrap_or_else(|_| Err(Error::training("the preparation of an image gave up")));
             self.state().ready.insert(number, batch);
             self.changed.notify_all();
         }
@@ -148,13 +148,13 @@ impl Shared {
             if self.state().stopped {
                 break;
             }
-            let picture = self.images.resized(row, self.preparation.side)?;
+            let image = self.images.resized(row, self.preparation.side)?;
             match &self.augmentation {
                 Some((augmentation, seed)) => {
                     let seed = seed.numbered(row as u64).numbered(visit);
-                    augmentation.prepare(&picture, &self.preparation, seed, out);
+                    augmentation.prepare(&image, &self.preparation, seed, out);
                 }
-                None => prepare(&picture, &self.preparation, out),
+                None => prepare(&image, &self.preparation, out),
             }
         }
         Ok(Batch { rows: rows.clone(), pixels })
@@ -198,18 +198,18 @@ impl Drop for BatchesAhead {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use ldlf_core::images::{Picture, Pictures};
+    use ldlf_core::images::{Image, ImageSource};
 
     use super::*;
 
-    /// Pictures of one colour, their number; one may be bad.
+    /// Images of one colour, their number; one may be bad.
     #[derive(Debug)]
     struct Colours {
         bad: Option<usize>,
         decoded: AtomicUsize,
     }
 
-    impl Pictures for Colours {
+    impl ImageSource for Colours {
         fn len(&self) -> usize {
             100
         }
@@ -218,17 +218,13 @@ mod tests {
             "colour"
         }
 
-        fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>> {
+        fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>> {
             self.decoded.fetch_add(1, Ordering::Relaxed);
-            if self.bad == Some(picture) {
-                return Err(Error::data("a bad picture"));
+            if self.bad == Some(image) {
+                return Err(Error::data("a bad image"));
             }
-            let pixel = |at: usize| [picture as u8, (at % 7) as u8, 0];
-            Ok(Arc::new(Picture {
-                width: side,
-                height: side,
-                rgb: (0..side * side).flat_map(pixel).collect(),
-            }))
+            let pixel = |at: usize| [image as u8, (at % 7) as u8, 0];
+            Ok(Arc::new(Image { width: side, height: side, rgb: (0..side * side).flat_map(pixel).collect() }))
         }
     }
 
@@ -285,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_picture_is_an_error_of_its_batch() {
+    fn a_bad_image_is_an_error_of_its_batch() {
         let (_, images) = colours(Some(80));
         let outcomes: Vec<bool> = batches_ahead(&images, &order(), &preparation(), None, 2)
             .unwrap()
@@ -304,7 +300,7 @@ mod tests {
         let decoded = source.decoded.load(Ordering::Relaxed);
         assert!(decoded <= 4 * 7, "one taken and three ahead: {decoded}");
         drop(ahead);
-        assert_eq!(Arc::strong_count(&source), 2, "only the test and its images hold the pictures");
+        assert_eq!(Arc::strong_count(&source), 2, "only the test and its images hold the source");
     }
 
     #[test]

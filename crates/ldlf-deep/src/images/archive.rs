@@ -1,4 +1,4 @@
-//! The pictures of a zip file.
+//! The images of a zip file.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -9,25 +9,25 @@ use ldlf_core::{Error, Result, input, memory};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::{MAGIC, is_hidden, is_picture_by_content, is_picture_by_name};
+use super::{MAGIC, is_hidden, is_image_by_content, is_image_by_name};
 
-/// A zip file that several threads read. One reader serves them all in turn: to inflate a picture takes a small part of the
+/// A zip file that several threads read. One reader serves them all in turn: to inflate an image takes a small part of the
 /// time that its decoding takes, and that is done outside.
 #[derive(Debug)]
 pub(super) struct Archive {
     zip: Mutex<ZipArchive<BufReader<File>>>,
-    /// The number in the archive of each picture.
+    /// The number in the archive of each image.
     entries: Vec<usize>,
 }
 
 impl Archive {
-    /// Opens a zip file and gives the names of its pictures, sorted.
+    /// Opens a zip file and gives the names of its images, sorted.
     pub(super) fn open(path: &Path) -> Result<(Vec<String>, Self)> {
         let file = input::open_file(path)?;
         let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|e| match e {
             ZipError::Io(e) if e.kind() != std::io::ErrorKind::UnexpectedEof => Error::io(path, e),
             other => Error::data(format!(
-                "{}: neither a folder nor a usable zip file of pictures ({other})",
+                "{}: neither a folder nor a usable zip file of images ({other})",
                 path.display()
             )),
         })?;
@@ -38,7 +38,7 @@ impl Archive {
             if name.ends_with('/') || name.split('/').any(is_hidden) {
                 continue;
             }
-            if is_picture_by_name(&name).unwrap_or_else(|| begins_as_picture(&mut zip, entry)) {
+            if is_image_by_name(&name).unwrap_or_else(|| begins_as_image(&mut zip, entry)) {
                 found.push((name, entry));
             }
         }
@@ -47,11 +47,11 @@ impl Archive {
         Ok((names, Archive { zip: Mutex::new(zip), entries }))
     }
 
-    /// The bytes of a picture, or the reason why there are none.
-    pub(super) fn bytes(&self, picture: usize) -> std::result::Result<Vec<u8>, String> {
+    /// The bytes of an image, or the reason why there are none.
+    pub(super) fn bytes(&self, image: usize) -> std::result::Result<Vec<u8>, String> {
         // A reader that another thread left in the middle of an entry starts anew with the next.
         let mut zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut entry = zip.by_index(self.entries[picture]).map_err(|e| e.to_string())?;
+        let mut entry = zip.by_index(self.entries[image]).map_err(|e| e.to_string())?;
         let size = usize::try_from(entry.size()).unwrap_or(usize::MAX);
         memory::check("it", &[("bytes", size)], 1).map_err(|e| e.to_string())?;
         let mut bytes = Vec::new();
@@ -66,11 +66,11 @@ impl Archive {
     }
 }
 
-fn begins_as_picture(zip: &mut ZipArchive<BufReader<File>>, entry: usize) -> bool {
+fn begins_as_image(zip: &mut ZipArchive<BufReader<File>>, entry: usize) -> bool {
     let mut start = Vec::new();
     let longest = MAGIC.iter().map(|magic| magic.len() as u64).max().unwrap_or(0);
     let Ok(entry) = zip.by_index(entry) else { return false };
-    entry.take(longest).read_to_end(&mut start).is_ok() && is_picture_by_content(&start)
+    entry.take(longest).read_to_end(&mut start).is_ok() && is_image_by_content(&start)
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_of_an_archive_are_listed_by_name_and_read_by_number() {
+    fn images_of_an_archive_are_listed_by_name_and_read_by_number() {
         let file = archive(&[
             ("b/2.png", b"two"),
             ("a.jpg", b"one"),
@@ -116,7 +116,7 @@ mod tests {
         std::fs::write(file.path(), "words").unwrap();
         let error = Archive::open(file.path()).unwrap_err();
         assert_eq!(error.exit_code(), 3, "{error}");
-        assert!(error.to_string().contains("neither a folder nor a usable zip file of pictures"), "{error}");
+        assert!(error.to_string().contains("neither a folder nor a usable zip file of images"), "{error}");
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
             std::fs::write(file.path(), bytes).unwrap();
             if let Ok((names, archive)) = Archive::open(file.path()) {
                 // Damage may be noticed with each of them or with none.
-                (0..names.len()).for_each(|picture| drop(archive.bytes(picture)));
+                (0..names.len()).for_each(|image| drop(archive.bytes(image)));
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Pictures seen a little differently in every epoch.
+//! Images seen a little differently in every epoch.
 
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 use ldlf_core::random::Generator;
 use ldlf_core::{Error, Result, Seed};
 use rand::RngExt;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::preparation::{LUMA, Preparation};
 
-/// What may change from one look at a picture to the next.
+/// What may change from one look at an image to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Augmentation {
     /// Left and right change places every other time.
     pub flip: bool,
     /// The square that is cut out has a side between `1 - crop` and `1 + crop` times that of a prediction and moves by at most
-    /// `crop` times its side from the middle; beyond the edge a picture is continued by its mirror image. From 0 to 0.5.
+    /// `crop` times its side from the middle; beyond the edge an image is continued by its mirror image. From 0 to 0.5.
     pub crop: f64,
     /// Brightness, contrast and saturation, in this order, are each multiplied by a factor between `1 - jitter` and
     /// `1 + jitter`. From 0 to 1.
@@ -42,25 +42,25 @@ impl Augmentation {
         Ok(())
     }
 
-    /// Prepares a picture for training, into `out`, `[channels, side, side]`. The same seed gives the same look.
+    /// Prepares an image for training, into `out`, `[channels, side, side]`. The same seed gives the same look.
     ///
     /// # Panics
-    /// When `out` has another length, or the picture no pixels.
-    pub fn prepare(&self, picture: &Picture, preparation: &Preparation, seed: Seed, out: &mut [f32]) {
-        assert_eq!(out.len(), preparation.len(), "room for one picture");
+    /// When `out` has another length, or the image no pixels.
+    pub fn prepare(&self, image: &Image, preparation: &Preparation, seed: Seed, out: &mut [f32]) {
+        assert_eq!(out.len(), preparation.len(), "room for one image");
         let mut generator = seed.generator();
         // Everything is drawn whether it is used or not: to switch one change off leaves the others as they were.
-        let window = self.draw_window(picture, preparation.side, &mut generator);
+        let window = self.draw_window(image, preparation.side, &mut generator);
         let factors = [(); 3].map(|()| 1.0 + self.jitter * draw(&mut generator)).map(|factor| factor as f32);
-        let mut rgb = window.pixels(picture, preparation.side);
+        let mut rgb = window.pixels(image, preparation.side);
         if self.jitter > 0.0 {
             jitter(&mut rgb, factors);
         }
         preparation.scale(&rgb, out);
     }
 
-    fn draw_window(&self, picture: &Picture, side: usize, generator: &mut Generator) -> Window {
-        let middle = Window::in_the_middle(picture, side);
+    fn draw_window(&self, image: &Image, side: usize, generator: &mut Generator) -> Window {
+        let middle = Window::in_the_middle(image, side);
         let flip = generator.random::<bool>() && self.flip;
         let step = 1.0 + self.crop * draw(generator);
         let (right, down) = (draw(generator), draw(generator));
@@ -69,7 +69,7 @@ impl Augmentation {
         if self.crop == 0.0 {
             return Window { flip, ..middle };
         }
-        Window { left: start(picture.width, right), top: start(picture.height, down), step, flip }
+        Window { left: start(image.width, right), top: start(image.height, down), step, flip }
     }
 }
 
@@ -78,7 +78,7 @@ fn draw(generator: &mut Generator) -> f64 {
     2.0 * generator.random::<f64>() - 1.0
 }
 
-/// A square of a picture: where it starts, and how far one pixel of the result is from the next.
+/// A square of an image: where it starts, and how far one pixel of the result is from the next.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     left: f64,
@@ -89,22 +89,22 @@ pub(super) struct Window {
 
 impl Window {
     /// What a prediction sees.
-    pub(super) fn in_the_middle(picture: &Picture, side: usize) -> Self {
+    pub(super) fn in_the_middle(image: &Image, side: usize) -> Self {
         let start = |length: usize| ((length as f64 - side as f64) / 2.0).floor();
-        Window { left: start(picture.width), top: start(picture.height), step: 1.0, flip: false }
+        Window { left: start(image.width), top: start(image.height), step: 1.0, flip: false }
     }
 
     /// The window's pixels in 0..1, `[3, side, side]`, between pixels by bilinear interpolation.
-    pub(super) fn pixels(&self, picture: &Picture, side: usize) -> Vec<f32> {
+    pub(super) fn pixels(&self, image: &Image, side: usize) -> Vec<f32> {
         let columns: Vec<Tap> = (0..side)
-            .map(|x| Tap::at(self.left, self.step, if self.flip { side - 1 - x } else { x }, picture.width))
+            .map(|x| Tap::at(self.left, self.step, if self.flip { side - 1 - x } else { x }, image.width))
             .collect();
         let area = side * side;
         let mut out = vec![0.0; 3 * area];
         for y in 0..side {
-            let line = Tap::at(self.top, self.step, y, picture.height);
-            let upper = &picture.rgb[3 * line.first * picture.width..][..3 * picture.width];
-            let lower = &picture.rgb[3 * line.second * picture.width..][..3 * picture.width];
+            let line = Tap::at(self.top, self.step, y, image.height);
+            let upper = &image.rgb[3 * line.first * image.width..][..3 * image.width];
+            let lower = &image.rgb[3 * line.second * image.width..][..3 * image.width];
             for (x, column) in columns.iter().enumerate() {
                 for channel in 0..3 {
                     let across = |from: &[u8]| {
@@ -170,40 +170,40 @@ mod tests {
         Preparation { side, channels: 3, mean: vec![0.0; 3], deviation: vec![1.0; 3] }
     }
 
-    fn slope(width: usize, height: usize) -> Picture {
+    fn slope(width: usize, height: usize) -> Image {
         let pixel = |at: usize| [(10 * (at % width)) as u8, (10 * (at / width)) as u8, 40];
-        Picture { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
+        Image { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
     }
 
-    fn look(augmentation: &Augmentation, picture: &Picture, seed: u64) -> Vec<f32> {
+    fn look(augmentation: &Augmentation, image: &Image, seed: u64) -> Vec<f32> {
         let preparation = plain(8);
         let mut out = vec![0.0; preparation.len()];
-        augmentation.prepare(picture, &preparation, Seed::new(seed), &mut out);
+        augmentation.prepare(image, &preparation, Seed::new(seed), &mut out);
         out
     }
 
-    fn prediction(picture: &Picture) -> Vec<f32> {
+    fn prediction(image: &Image) -> Vec<f32> {
         let mut out = vec![0.0; plain(8).len()];
-        prepare(picture, &plain(8), &mut out);
+        prepare(image, &plain(8), &mut out);
         out
     }
 
     #[test]
     fn without_changes_training_sees_what_a_prediction_sees() {
-        for picture in [slope(8, 8), slope(11, 8), slope(8, 13)] {
-            let seen = look(&Augmentation::none(), &picture, 3);
-            assert!(seen.iter().zip(prediction(&picture)).all(|(a, b)| (a - b).abs() < 1e-6));
+        for image in [slope(8, 8), slope(11, 8), slope(8, 13)] {
+            let seen = look(&Augmentation::none(), &image, 3);
+            assert!(seen.iter().zip(prediction(&image)).all(|(a, b)| (a - b).abs() < 1e-6));
         }
     }
 
     #[test]
     fn a_flip_changes_left_and_right_about_every_other_time() {
-        let picture = slope(8, 8);
-        let straight = prediction(&picture);
+        let image = slope(8, 8);
+        let straight = prediction(&image);
         let mirrored: Vec<f32> = straight.chunks(8).flat_map(|line| line.iter().rev().copied()).collect();
         let flip = Augmentation { flip: true, ..Augmentation::none() };
         let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
-        let looks: Vec<Vec<f32>> = (0..200).map(|seed| look(&flip, &picture, seed)).collect();
+        let looks: Vec<Vec<f32>> = (0..200).map(|seed| look(&flip, &image, seed)).collect();
         let flipped = looks.iter().filter(|seen| close(seen, &mirrored)).count();
         assert!(looks.iter().all(|seen| close(seen, &mirrored) || close(seen, &straight)));
         assert!((70..130).contains(&flipped), "{flipped}");
@@ -213,10 +213,10 @@ mod tests {
     fn a_crop_moves_the_window_and_stays_within_its_margin() {
         let crop = Augmentation { crop: 0.25, ..Augmentation::none() };
         // On a slope the value tells the place: red is ten times the column.
-        let picture = slope(24, 24);
+        let image = slope(24, 24);
         let middles: Vec<f32> = (0..200)
             .map(|seed| {
-                let seen = look(&crop, &picture, seed);
+                let seen = look(&crop, &image, seed);
                 (seen[3 * 8 + 3] + seen[3 * 8 + 4]) / 2.0 * 25.5 - 11.5
             })
             .collect();
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn jitter_keeps_colours_within_their_bounds_and_changes_them() {
         let strong = Augmentation { jitter: 1.0, ..Augmentation::none() };
-        let picture = slope(8, 8);
-        let looks: Vec<Vec<f32>> = (0..50).map(|seed| look(&strong, &picture, seed)).collect();
+        let image = slope(8, 8);
+        let looks: Vec<Vec<f32>> = (0..50).map(|seed| look(&strong, &image, seed)).collect();
         assert!(looks.iter().flatten().all(|v| (0.0..=1.0).contains(v)));
         assert_ne!(looks[0], looks[1]);
     }
@@ -251,9 +251,9 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_look_and_another_seed_another() {
         let all = Augmentation { flip: true, crop: 0.2, jitter: 0.3 };
-        let picture = slope(9, 12);
-        assert_eq!(look(&all, &picture, 5), look(&all, &picture, 5));
-        assert_ne!(look(&all, &picture, 5), look(&all, &picture, 6));
+        let image = slope(9, 12);
+        assert_eq!(look(&all, &image, 5), look(&all, &image, 5));
+        assert_ne!(look(&all, &image, 5), look(&all, &image, 6));
     }
 
     #[test]

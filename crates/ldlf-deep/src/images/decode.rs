@@ -1,4 +1,4 @@
-//! From the bytes of a file to an upright picture of the size that is asked for.
+//! From the bytes of a file to an upright image of the size that is asked for.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,7 @@ use fast_image_resize::pixels::U8x3;
 use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 use ldlf_core::memory;
 
 /// More pixels than any camera gives: a small file that claims more was made to fill the memory.
@@ -20,19 +20,19 @@ const MOST_PIXELS: u64 = 250_000_000;
 const MOST_IN_A_BYTE_OF_PNG: u64 = 8 * 1032;
 const MOST_IN_A_BYTE_OF_JPEG: u64 = 2 * 8 * 64;
 
-/// How many times longer than high (or the other way) a picture may be; what a network sees is the square in its middle.
+/// How many times longer than high (or the other way) an image may be; what a network sees is the square in its middle.
 const MOST_SLENDER: u64 = 50;
 
 /// Decodes JPEG or PNG, by its content: grey, palette, alpha and 16 bits become three channels of bytes (alpha is left out, as
 /// `convert("RGB")` of Pillow does), the shorter side becomes `side` pixels (bilinear, averaging where it shrinks, as Pillow
-/// resizes), and the picture is turned as its EXIF orientation says. An error is the reason, without the picture's name.
-pub(super) fn decode(bytes: &[u8], side: usize) -> Result<Picture, String> {
+/// resizes), and the image is turned as its EXIF orientation says. An error is the reason, without the image's name.
+pub(super) fn decode(bytes: &[u8], side: usize) -> Result<Image, String> {
     // Decoders meet any bytes there are; one that takes something for granted must not end the program.
     catch_unwind(AssertUnwindSafe(|| attempt(bytes, side)))
         .unwrap_or_else(|_| Err("its decoder gave up".into()))
 }
 
-fn attempt(bytes: &[u8], side: usize) -> Result<Picture, String> {
+fn attempt(bytes: &[u8], side: usize) -> Result<Image, String> {
     if bytes.is_empty() {
         return Err("the file is empty".into());
     }
@@ -80,7 +80,7 @@ fn check_size(width: u32, height: u32, bytes_per_pixel: u8) -> Result<(), String
 }
 
 /// Whether the end of a JPEG is missing, which its decoder would fill with grey: after the head of the first scan, a marker says
-/// that it ends. Segments before that are passed over, for they may hold small pictures of their own.
+/// that it ends. Segments before that are passed over, for they may hold small images of their own.
 fn is_cut_short(bytes: &[u8]) -> bool {
     let mut at = 2;
     while let Some(&[0xff, kind]) = bytes.get(at..at + 2) {
@@ -123,12 +123,12 @@ fn resized(whole: RgbImage, side: usize) -> Result<RgbImage, String> {
     RgbImage::from_raw(new_width, new_height, resized).ok_or_else(|| "resizing failed".to_string())
 }
 
-fn upright(picture: RgbImage, orientation: Orientation) -> Result<Picture, String> {
-    let mut picture = DynamicImage::ImageRgb8(picture);
-    picture.apply_orientation(orientation);
-    let picture = picture.into_rgb8();
-    let (width, height) = (picture.width() as usize, picture.height() as usize);
-    Ok(Picture { width, height, rgb: picture.into_raw() })
+fn upright(image: RgbImage, orientation: Orientation) -> Result<Image, String> {
+    let mut image = DynamicImage::ImageRgb8(image);
+    image.apply_orientation(orientation);
+    let image = image.into_rgb8();
+    let (width, height) = (image.width() as usize, image.height() as usize);
+    Ok(Image { width, height, rgb: image.into_raw() })
 }
 
 #[cfg(test)]
@@ -137,9 +137,9 @@ mod tests {
 
     use super::*;
 
-    fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        picture.into().write_to(&mut bytes, format).unwrap();
+        image.into().write_to(&mut bytes, format).unwrap();
         bytes.into_inner()
     }
 
@@ -148,15 +148,15 @@ mod tests {
         RgbImage::from_fn(6, 4, |x, _| if x < 3 { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) })
     }
 
-    fn pixel(picture: &Picture, x: usize, y: usize) -> [u8; 3] {
-        let at = 3 * (y * picture.width + x);
-        [picture.rgb[at], picture.rgb[at + 1], picture.rgb[at + 2]]
+    fn pixel(image: &Image, x: usize, y: usize) -> [u8; 3] {
+        let at = 3 * (y * image.width + x);
+        [image.rgb[at], image.rgb[at + 1], image.rgb[at + 2]]
     }
 
     #[test]
     fn the_shorter_side_gets_the_size_that_is_asked_for() {
-        let picture = decode(&encoded(RgbImage::new(60, 40), ImageFormat::Png), 10).unwrap();
-        assert_eq!((picture.width, picture.height, picture.rgb.len()), (15, 10, 450));
+        let image = decode(&encoded(RgbImage::new(60, 40), ImageFormat::Png), 10).unwrap();
+        assert_eq!((image.width, image.height, image.rgb.len()), (15, 10, 450));
         let tall = decode(&encoded(RgbImage::new(3, 9), ImageFormat::Png), 6).unwrap();
         assert_eq!((tall.width, tall.height), (6, 18));
     }
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn shrinking_averages_what_falls_together() {
         let checks = RgbImage::from_fn(64, 64, |x, y| Rgb([if (x + y) % 2 == 0 { 0 } else { 200 }; 3]));
-        let picture = decode(&encoded(checks, ImageFormat::Png), 8).unwrap();
-        let (low, high) = (picture.rgb.iter().min().unwrap(), picture.rgb.iter().max().unwrap());
+        let image = decode(&encoded(checks, ImageFormat::Png), 8).unwrap();
+        let (low, high) = (image.rgb.iter().min().unwrap(), image.rgb.iter().max().unwrap());
         assert!(*low >= 95 && *high <= 105, "{low} to {high}");
     }
 
@@ -175,23 +175,23 @@ mod tests {
         let clear = ImageBuffer::from_pixel(4, 4, Rgba([10u8, 20, 30, 0]));
         let deep = ImageBuffer::from_pixel(4, 4, Rgb([0xffffu16, 0x8080, 0]));
         let of =
-            |picture: DynamicImage| decode(&encoded(picture, ImageFormat::Png), 4).unwrap().rgb[..3].to_vec();
+            |image: DynamicImage| decode(&encoded(image, ImageFormat::Png), 4).unwrap().rgb[..3].to_vec();
         assert_eq!(of(grey.into()), [77, 77, 77]);
         assert_eq!(of(clear.into()), [10, 20, 30]);
         assert_eq!(of(deep.into()), [255, 128, 0]);
     }
 
     #[test]
-    fn a_picture_that_was_taken_sideways_is_turned_upright() {
+    fn an_image_that_was_taken_sideways_is_turned_upright() {
         // EXIF orientation 6: to be turned by a quarter clockwise, so that what is on the left comes to the top.
         let exif = b"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00";
         let mut bytes = Vec::new();
         let mut encoder = image::codecs::png::PngEncoder::new(&mut bytes);
         encoder.set_exif_metadata(exif.to_vec()).unwrap();
         encoder.write_image(two_halves().as_raw(), 6, 4, image::ExtendedColorType::Rgb8).unwrap();
-        let picture = decode(&bytes, 4).unwrap();
-        assert_eq!((picture.width, picture.height), (4, 6));
-        assert_eq!((pixel(&picture, 1, 0), pixel(&picture, 1, 5)), ([255, 0, 0], [0, 0, 255]));
+        let image = decode(&bytes, 4).unwrap();
+        assert_eq!((image.width, image.height), (4, 6));
+        assert_eq!((pixel(&image, 1, 0), pixel(&image, 1, 5)), ([255, 0, 0], [0, 0, 255]));
     }
 
     #[test]
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_says_so() {
+    fn what_is_no_image_says_so() {
         assert_eq!(decode(b"", 8).unwrap_err(), "the file is empty");
         assert_eq!(decode(b"GIF89a and so on", 8).unwrap_err(), "it is neither JPEG nor PNG");
         assert_eq!(decode(b"words", 8).unwrap_err(), "it is neither JPEG nor PNG");
     }
 
     #[test]
-    fn a_picture_that_claims_absurd_sizes_is_refused_before_its_pixels_are_asked_for() {
+    fn an_image_that_claims_absurd_sizes_is_refused_before_its_pixels_are_asked_for() {
         let mut bytes = encoded(RgbImage::new(2, 2), ImageFormat::Png);
         // Width and height stand behind the name of the first chunk; its checksum follows them.
         bytes[16..24].copy_from_slice(&[0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00]);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_claims_more_pixels_than_its_bytes_can_hold_is_refused() {
+    fn an_image_that_claims_more_pixels_than_its_bytes_can_hold_is_refused() {
         let mut bytes = encoded(RgbImage::new(16, 16), ImageFormat::Jpeg);
         // Height and width stand behind the length and the precision in the head of the frame.
         let frame = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
@@ -262,8 +262,8 @@ mod tests {
                         bytes.truncate(at.max(1));
                     }
                 }
-                if let Ok(picture) = decode(&bytes, 8) {
-                    assert_eq!(picture.rgb.len(), 3 * picture.width * picture.height);
+                if let Ok(image) = decode(&bytes, 8) {
+                    assert_eq!(image.rgb.len(), 3 * image.width * image.height);
                 }
             }
         }

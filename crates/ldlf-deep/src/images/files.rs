@@ -1,10 +1,10 @@
-//! Pictures of a folder or a zip file, decoded when they are asked for and kept in bounded memory.
+//! Images of a folder or a zip file, decoded when they are asked for and kept in bounded memory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ldlf_core::images::{Images, Picture, Pictures};
+use ldlf_core::images::{Image, ImageSource, Images};
 use ldlf_core::{Error, Result, Threads, input};
 
 use super::archive::Archive;
@@ -12,7 +12,7 @@ use super::decode::decode;
 use super::folder;
 use super::kept::Kept;
 
-/// The pictures of a folder or a zip file, by their names in rising order.
+/// The images of a folder or a zip file, by their names in rising order.
 #[derive(Debug)]
 pub struct ImageFiles {
     /// What messages call the folder or archive.
@@ -29,10 +29,10 @@ enum Store {
     Archive(Archive),
 }
 
-/// Opens a folder, with the folders in it, or a zip file; at most `cache_bytes` of resized pictures are kept in memory, so
+/// Opens a folder, with the folders in it, or a zip file; at most `cache_bytes` of resized images are kept in memory, so
 /// that a second look does not decode them again.
 ///
-/// A picture is called by its path from there (`train/0001.jpg`), and is JPEG or PNG by its extension, or by its content where it has
+/// An image is called by its path from there (`train/0001.jpg`), and is JPEG or PNG by its extension, or by its content where it has
 /// none. Hidden files are passed over. Nothing is decoded yet.
 ///
 /// ```no_run
@@ -60,17 +60,17 @@ pub fn open(path: &Path, cache_bytes: usize) -> Result<Arc<ImageFiles>> {
         (names, Store::Archive(archive))
     };
     if names.is_empty() {
-        return Err(Error::data(format!("{file}: there are no pictures (JPEG or PNG) in it")));
+        return Err(Error::data(format!("{file}: there are no images (JPEG or PNG) in it")));
     }
     let count = u32::try_from(names.len())
-        .map_err(|_| Error::data(format!("{file}: more pictures than can be counted; cut it in parts")))?;
+        .map_err(|_| Error::data(format!("{file}: more images than can be counted; cut it in parts")))?;
     let numbers = names.iter().cloned().zip(0..count).collect();
     let kept = Kept::new(names.len(), cache_bytes);
     Ok(Arc::new(ImageFiles { file, names, numbers, store, kept }))
 }
 
 impl ImageFiles {
-    /// The number of the picture of this name.
+    /// The number of the image of this name.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name.strip_prefix("./").unwrap_or(name)).copied()
     }
@@ -80,48 +80,48 @@ impl ImageFiles {
         &self.file
     }
 
-    fn decoded(&self, picture: usize, side: usize) -> std::result::Result<Picture, String> {
+    fn decoded(&self, image: usize, side: usize) -> std::result::Result<Image, String> {
         let bytes = match &self.store {
-            Store::Folder(paths) => input::read_file(&paths[picture]).map_err(|e| match e {
+            Store::Folder(paths) => input::read_file(&paths[image]).map_err(|e| match e {
                 Error::Io { source, .. } => source.to_string(),
                 other => other.to_string(),
             }),
-            Store::Archive(archive) => archive.bytes(picture),
+            Store::Archive(archive) => archive.bytes(image),
         }?;
         decode(&bytes, side)
     }
 }
 
-impl Pictures for ImageFiles {
+impl ImageSource for ImageFiles {
     fn len(&self) -> usize {
         self.names.len()
     }
 
-    fn name(&self, picture: usize) -> &str {
-        &self.names[picture]
+    fn name(&self, image: usize) -> &str {
+        &self.names[image]
     }
 
-    fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>> {
+    fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>> {
         if side == 0 {
             return Err(Error::usage("side must be at least 1, got 0"));
         }
-        if let Some(kept) = self.kept.get(picture, side) {
+        if let Some(kept) = self.kept.get(image, side) {
             return Ok(kept);
         }
-        let decoded = self.decoded(picture, side).map_err(|reason| {
+        let decoded = self.decoded(image, side).map_err(|reason| {
             Error::data(format!(
-                "{}: the picture {:?} cannot be read ({reason}); replace it or leave it out",
-                self.file, self.names[picture]
+                "{}: the image {:?} cannot be read ({reason}); replace it or leave it out",
+                self.file, self.names[image]
             ))
         })?;
         let decoded = Arc::new(decoded);
-        self.kept.put(picture, &decoded);
+        self.kept.put(image, &decoded);
         Ok(decoded)
     }
 }
 
-/// Decodes every row's picture once, in parallel, and gives the rows whose picture cannot be read, each with the reason: so that a
-/// bad picture is named before hours of training and not in the midst of them. What there is room for is kept for the first epoch.
+/// Decodes every row's image once, in parallel, and gives the rows whose image cannot be read, each with the reason: so that a
+/// bad image is named before hours of training and not in the midst of them. What there is room for is kept for the first epoch.
 pub fn unreadable(images: &Images, side: usize, threads: &Threads) -> Vec<(usize, Error)> {
     let tried =
         threads.map(0..images.rows(), |row| images.resized(row, side).err().map(|error| (row, error)));
@@ -134,16 +134,16 @@ mod tests {
 
     use super::*;
 
-    fn folder_of(pictures: &[(&str, [u8; 3])]) -> tempfile::TempDir {
+    fn folder_of(images: &[(&str, [u8; 3])]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        for (name, colour) in pictures {
+        for (name, colour) in images {
             RgbImage::from_pixel(12, 10, Rgb(*colour)).save(folder.path().join(name)).unwrap();
         }
         folder
     }
 
     #[test]
-    fn pictures_are_found_by_name_and_decoded_in_the_size_that_is_asked_for() {
+    fn images_are_found_by_name_and_decoded_in_the_size_that_is_asked_for() {
         let folder = folder_of(&[("b.png", [9, 8, 7]), ("a.png", [1, 2, 3])]);
         let files = open(folder.path(), 0).unwrap();
         assert_eq!(
@@ -151,12 +151,12 @@ mod tests {
             (2, "a.png", Some(1), Some(1))
         );
         assert_eq!(files.find("c.png"), None);
-        let picture = files.resized(1, 5).unwrap();
-        assert_eq!((picture.width, picture.height, &picture.rgb[..3]), (6, 5, &[9, 8, 7][..]));
+        let image = files.resized(1, 5).unwrap();
+        assert_eq!((image.width, image.height, &image.rgb[..3]), (6, 5, &[9, 8, 7][..]));
     }
 
     #[test]
-    fn a_picture_is_decoded_once_where_there_is_room_to_keep_it() {
+    fn an_image_is_decoded_once_where_there_is_room_to_keep_it() {
         let folder = folder_of(&[("a.png", [1, 2, 3])]);
         let files = open(folder.path(), 1 << 20).unwrap();
         let first = files.resized(0, 5).unwrap();
@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_pictures_are_named_with_their_rows() {
+    fn unreadable_images_are_named_with_their_rows() {
         let folder = folder_of(&[("a.png", [1, 2, 3]), ("c.png", [4, 5, 6])]);
         std::fs::write(folder.path().join("b.jpg"), "words").unwrap();
         let files = open(folder.path(), 0).unwrap();
         let bad = unreadable(&Images::all(files), 4, &Threads::new(2).unwrap());
         let [(1, error)] = &bad[..] else { panic!("{bad:?}") };
         let sentence =
-            "the picture \"b.jpg\" cannot be read (it is neither JPEG nor PNG); replace it or leave it out";
+            "the image \"b.jpg\" cannot be read (it is neither JPEG nor PNG); replace it or leave it out";
         assert!(error.to_string().ends_with(sentence), "{error}");
     }
 
@@ -181,7 +181,7 @@ mod tests {
     fn an_empty_folder_and_one_that_is_not_there_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |path: &Path| open(path, 0).unwrap_err().to_string();
-        assert!(refused(folder.path()).ends_with("there are no pictures (JPEG or PNG) in it"));
+        assert!(refused(folder.path()).ends_with("there are no images (JPEG or PNG) in it"));
         assert!(refused(&folder.path().join("lost")).ends_with("lost: no such folder or zip file"));
     }
 }

@@ -1,4 +1,4 @@
-//! The pictures of a folder and of the folders in it.
+//! The images of a folder and of the folders in it.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use ldlf_core::{Error, Result};
 
-use super::{MAGIC, is_hidden, is_picture_by_content, is_picture_by_name};
+use super::{MAGIC, is_hidden, is_image_by_content, is_image_by_name};
 
-/// Every picture below `root`: its path from there, with `/` between the parts, and where it lies. Sorted by name.
+/// Every image below `root`: its path from there, with `/` between the parts, and where it lies. Sorted by name.
 pub(super) fn list(root: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     // A link may lead back to where it came from.
@@ -24,14 +24,13 @@ pub(super) fn list(root: &Path) -> Result<Vec<(String, PathBuf)>> {
             let entry = entry.map_err(|e| Error::io(&folder, e))?;
             let part = entry.file_name().to_string_lossy().into_owned();
             let path = entry.path();
-            // A link to nowhere is no picture.
+            // A link to nowhere is no image.
             let Ok(kind) = path.metadata() else { continue };
             if is_hidden(&part) {
                 continue;
             } else if kind.is_dir() {
                 folders.push((format!("{prefix}{part}/"), path));
-            } else if kind.is_file() && is_picture_by_name(&part).unwrap_or_else(|| begins_as_picture(&path))
-            {
+            } else if kind.is_file() && is_image_by_name(&part).unwrap_or_else(|| begins_as_image(&path)) {
                 found.push((format!("{prefix}{part}"), path));
             }
         }
@@ -43,11 +42,11 @@ pub(super) fn list(root: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-fn begins_as_picture(path: &Path) -> bool {
+fn begins_as_image(path: &Path) -> bool {
     let mut start = Vec::new();
     let longest = MAGIC.iter().map(|magic| magic.len() as u64).max().unwrap_or(0);
     let read = File::open(path).and_then(|file| file.take(longest).read_to_end(&mut start));
-    read.is_ok() && is_picture_by_content(&start)
+    read.is_ok() && is_image_by_content(&start)
 }
 
 #[cfg(test)]
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_found_in_folders_within_folders_and_sorted_by_name() {
+    fn images_are_found_in_folders_within_folders_and_sorted_by_name() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("b/c")).unwrap();
         for name in ["z.png", "b/2.JPG", "b/1.jpeg", "b/c/x.jpg", "notes.txt", "labels.csv"] {
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_extension_is_a_picture_when_it_begins_like_one() {
+    fn a_file_without_extension_is_an_image_when_it_begins_like_one() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("scan"), b"\x89PNG\r\n\x1a\nrest").unwrap();
         std::fs::write(root.path().join("words"), "words").unwrap();

@@ -1,35 +1,35 @@
-//! Resized pictures that are kept for the next epoch, in bounded memory.
+//! Resized images that are kept for the next epoch, in bounded memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 
-/// A slot a picture, filled until the bound is reached and then left as it is: epochs ask for every picture once, in another order
-/// each time, so that whatever made room for one picture would be missed by another.
+/// A slot per image, filled until the bound is reached and then left as it is: epochs ask for every image once, in another order
+/// each time, so that whatever made room for one image would be missed by another.
 #[derive(Debug)]
 pub(super) struct Kept {
-    slots: Vec<Mutex<Option<Arc<Picture>>>>,
+    slots: Vec<Mutex<Option<Arc<Image>>>>,
     bytes: AtomicUsize,
     most: usize,
 }
 
 impl Kept {
-    /// Room for `most` bytes of so many pictures.
-    pub(super) fn new(pictures: usize, most: usize) -> Self {
-        let slots = if most == 0 { 0 } else { pictures };
+    /// Room for `most` bytes of so many images.
+    pub(super) fn new(images: usize, most: usize) -> Self {
+        let slots = if most == 0 { 0 } else { images };
         Kept { slots: (0..slots).map(|_| Mutex::new(None)).collect(), bytes: AtomicUsize::new(0), most }
     }
 
-    /// The picture, if it is there in this size.
-    pub(super) fn get(&self, picture: usize, side: usize) -> Option<Arc<Picture>> {
-        let slot = self.slots.get(picture)?.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The image, if it is there in this size.
+    pub(super) fn get(&self, image: usize, side: usize) -> Option<Arc<Image>> {
+        let slot = self.slots.get(image)?.lock().unwrap_or_else(PoisonError::into_inner);
         slot.as_ref().filter(|kept| kept.width.min(kept.height) == side).cloned()
     }
 
-    /// Keeps a picture where there is room, in place of the same in another size.
-    pub(super) fn put(&self, picture: usize, resized: &Arc<Picture>) {
-        let Some(slot) = self.slots.get(picture) else { return };
+    /// Keeps an image where there is room, in place of the same in another size.
+    pub(super) fn put(&self, image: usize, resized: &Arc<Image>) {
+        let Some(slot) = self.slots.get(image) else { return };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = slot.take() {
             self.bytes.fetch_sub(old.rgb.len(), Ordering::Relaxed);
@@ -45,14 +45,14 @@ impl Kept {
 mod tests {
     use super::*;
 
-    fn square(side: usize) -> Arc<Picture> {
-        Arc::new(Picture { width: side, height: side, rgb: vec![0; 3 * side * side] })
+    fn square(side: usize) -> Arc<Image> {
+        Arc::new(Image { width: side, height: side, rgb: vec![0; 3 * side * side] })
     }
 
     #[test]
-    fn pictures_are_kept_until_the_bound_is_reached() {
+    fn images_are_kept_until_the_bound_is_reached() {
         let kept = Kept::new(3, 2 * 3 * 16);
-        (0..3).for_each(|picture| kept.put(picture, &square(4)));
+        (0..3).for_each(|image| kept.put(image, &square(4)));
         assert!(kept.get(0, 4).is_some() && kept.get(1, 4).is_some());
         assert!(kept.get(2, 4).is_none(), "there is no room for a third");
     }

@@ -1,13 +1,13 @@
-//! What a network is shown of a picture.
+//! What a network is shown of an image.
 
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 use ldlf_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The weights of red, green and blue in a grey value (ITU-R BT.601, as Pillow converts).
 pub(super) const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 
-/// How the pixels of a picture become the input of a network: a square of `side` pixels from its middle, with every channel
+/// How the pixels of an image become the input of a network: a square of `side` pixels from its middle, with every channel
 /// `c` in 0..1 scaled to `(c - mean) / deviation`. Stored in the model, so that predictions see what training saw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preparation {
@@ -50,7 +50,7 @@ impl Preparation {
         Ok(())
     }
 
-    /// Numbers in a prepared picture: `channels * side * side`.
+    /// Numbers in a prepared image: `channels * side * side`.
     pub fn len(&self) -> usize {
         self.channels * self.side * self.side
     }
@@ -78,21 +78,21 @@ impl Preparation {
     }
 }
 
-/// Prepares a picture for a prediction: the square in the middle, scaled, into `out`, `[channels, side, side]`.
+/// Prepares an image for a prediction: the square in the middle, scaled, into `out`, `[channels, side, side]`.
 ///
 /// # Panics
-/// When `out` has another length, or the picture no pixels.
-pub fn prepare(picture: &Picture, preparation: &Preparation, out: &mut [f32]) {
+/// When `out` has another length, or the image no pixels.
+pub fn prepare(image: &Image, preparation: &Preparation, out: &mut [f32]) {
     let side = preparation.side;
-    assert_eq!(out.len(), preparation.len(), "room for one picture");
-    if picture.width < side || picture.height < side {
-        // A source that gives less than was asked for: its picture is continued by its mirror image.
-        let window = super::augmentation::Window::in_the_middle(picture, side);
-        preparation.scale(&window.pixels(picture, side), out);
+    assert_eq!(out.len(), preparation.len(), "room for one image");
+    if image.width < side || image.height < side {
+        // A source that gives less than was asked for: its image is continued by its mirror image.
+        let window = super::augmentation::Window::in_the_middle(image, side);
+        preparation.scale(&window.pixels(image, side), out);
         return;
     }
-    let (left, top) = ((picture.width - side) / 2, (picture.height - side) / 2);
-    let lines = (0..side).map(|y| &picture.rgb[3 * ((top + y) * picture.width + left)..][..3 * side]);
+    let (left, top) = ((image.width - side) / 2, (image.height - side) / 2);
+    let lines = (0..side).map(|y| &image.rgb[3 * ((top + y) * image.width + left)..][..3 * side]);
     let scale = |channel: usize, value: f32| {
         (value / 255.0 - preparation.mean[channel]) / preparation.deviation[channel]
     };
@@ -126,9 +126,9 @@ mod tests {
     }
 
     /// Red counts columns, green counts lines, blue is full.
-    fn counting(width: usize, height: usize) -> Picture {
+    fn counting(width: usize, height: usize) -> Image {
         let pixel = |at: usize| [(at % width) as u8, (at / width) as u8, 255];
-        Picture { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
+        Image { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
     }
 
     #[test]
@@ -144,8 +144,8 @@ mod tests {
         let preparation =
             Preparation { side: 1, channels: 3, mean: vec![0.5, 0.0, 0.25], deviation: vec![0.5, 0.25, 0.5] };
         let mut out = [0.0; 3];
-        let picture = Picture { width: 1, height: 1, rgb: vec![255, 51, 0] };
-        prepare(&picture, &preparation, &mut out);
+        let image = Image { width: 1, height: 1, rgb: vec![255, 51, 0] };
+        prepare(&image, &preparation, &mut out);
         assert!(
             (out[0] - 1.0).abs() < 1e-6 && (out[1] - 0.8).abs() < 1e-6 && (out[2] + 0.5).abs() < 1e-6,
             "{out:?}"
@@ -155,12 +155,12 @@ mod tests {
     #[test]
     fn grey_weighs_the_colours_as_eyes_do() {
         let mut out = [0.0];
-        prepare(&Picture { width: 1, height: 1, rgb: vec![255, 0, 0] }, &plain(1, 1), &mut out);
+        prepare(&Image { width: 1, height: 1, rgb: vec![255, 0, 0] }, &plain(1, 1), &mut out);
         assert!((out[0] - 0.299).abs() < 1e-6, "{out:?}");
     }
 
     #[test]
-    fn a_picture_smaller_than_the_square_is_continued_by_its_mirror_image() {
+    fn an_image_smaller_than_the_square_is_continued_by_its_mirror_image() {
         let mut out = vec![0.0; 3 * 4];
         prepare(&counting(1, 2), &plain(2, 3), &mut out);
         assert!(out.iter().all(|v| v.is_finite()));

@@ -1,15 +1,15 @@
-//! Pictures and the table that says what they show.
+//! Images and the table that says what they show.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ldlf_core::images::{Images, Pictures};
+use ldlf_core::images::{ImageSource, Images};
 use ldlf_core::read::Loaded;
-use ldlf_core::{Dataset, Error, Result, Threads};
+use ldlf_core::{Dataset, Error, Inputs, Result, Threads};
 
 use super::{ImageFiles, unreadable};
 
-/// What becomes of a row whose picture is not there or cannot be read.
+/// What becomes of a row whose image is not there or cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BadImages {
     /// It is an error.
@@ -19,7 +19,7 @@ pub enum BadImages {
     Skip,
 }
 
-/// Gives every row of a table the picture that its column of pictures names; `table` is what messages call it. The notices are one
+/// Gives every row of a table the image that its column of images names; `table` is what messages call it. The notices are one
 /// sentence each, for standard error, those of the reader first.
 pub fn join(
     files: &Arc<ImageFiles>,
@@ -27,85 +27,86 @@ pub fn join(
     table: &str,
     bad: BadImages,
 ) -> Result<(Dataset, Vec<String>)> {
-    let Loaded { mut dataset, mut notices, image_names } = loaded;
-    let names = image_names.ok_or_else(|| {
-        Error::usage(format!("{table}: which column names the pictures? Name it with --image-column"))
-    })?;
-    let (rows, pictures, notice) = find_all(files, &names, table, bad)?;
+    let Loaded { mut dataset, mut notices } = loaded;
+    let Inputs::Images(wanted) = dataset.inputs() else {
+        return Err(Error::usage(format!(
+            "{table}: which column names the images? Name it with --image-column"
+        )));
+    };
+    let (rows, images, notice) = find_all(files, wanted.names(), table, bad)?;
     notices.extend(notice);
-    notices.extend(without_row(files, &pictures, table));
+    notices.extend(without_row(files, &images, table));
     if rows.len() < dataset.rows() {
         dataset = dataset.select(&rows);
     }
-    dataset.images = Some(images_of(files, pictures));
-    Ok((dataset, notices))
+    Ok((dataset.with_inputs(images_of(files, images))?, notices))
 }
 
-/// The pictures of the given names, in their order, as [`join`] finds those of a table; with a notice when names were left out.
+/// The images of the given names, in their order, as [`join`] finds those of a table; with a notice when names were left out.
 pub fn named(
     files: &Arc<ImageFiles>,
     names: &[String],
     table: &str,
     bad: BadImages,
 ) -> Result<(Images, Option<String>)> {
-    let (_, pictures, notice) = find_all(files, names, table, bad)?;
-    Ok((images_of(files, pictures), notice))
+    let (_, images, notice) = find_all(files, names.iter().map(String::as_str), table, bad)?;
+    Ok((images_of(files, images), notice))
 }
 
-fn images_of(files: &Arc<ImageFiles>, pictures: Vec<u32>) -> Images {
-    Images::of(Arc::clone(files) as Arc<dyn Pictures>, pictures)
+fn images_of(files: &Arc<ImageFiles>, images: Vec<u32>) -> Images {
+    Images::of(Arc::clone(files) as Arc<dyn ImageSource>, images)
 }
 
-/// The rows that have a picture, the pictures, and a notice when some have none.
-fn find_all(
+/// The rows that have an image, the images, and a notice when some have none.
+fn find_all<'a>(
     files: &ImageFiles,
-    names: &[String],
+    names: impl Iterator<Item = &'a str>,
     table: &str,
     bad: BadImages,
 ) -> Result<(Vec<usize>, Vec<u32>, Option<String>)> {
-    let (mut rows, mut pictures, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, name) in names.iter().enumerate() {
+    let (mut rows, mut images, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, name) in names.enumerate() {
         match files.find(name) {
-            Some(picture) => {
+            Some(image) => {
                 rows.push(row);
-                pictures.push(picture);
+                images.push(image);
             }
             None => missing.push((row, name)),
         }
     }
-    let Some((row, name)) = missing.first() else { return Ok((rows, pictures, None)) };
-    let (file, count) = (files.file(), names.len());
+    let Some((row, name)) = missing.first() else { return Ok((rows, images, None)) };
+    let (file, count) = (files.file(), rows.len() + missing.len());
     if rows.is_empty() {
         return Err(Error::data(format!(
-            "no picture of {file} has a row in {table}: the table names {name:?}, the pictures are called {:?} and so on; \
+            "no image of {file} has a row in {table}: the table names {name:?}, the images are called {:?} and so on; \
              names must be paths within the folder or zip file",
             files.name(0)
         )));
     }
     match bad {
         BadImages::Fail => Err(Error::data(format!(
-            "{table} row {}: {file} holds no picture {name:?}; {} of {count} rows have none; add them, or leave such rows out with \
+            "{table} row {}: {file} holds no image {name:?}; {} of {count} rows have none; add them, or leave such rows out with \
              --bad-images skip",
             row + 1,
             missing.len()
         ))),
         BadImages::Skip => {
             let notice = format!(
-                "{table}: {} of {count} rows have no picture in {file} and were left out (the first: row {}, {name:?})",
+                "{table}: {} of {count} rows have no image in {file} and were left out (the first: row {}, {name:?})",
                 missing.len(),
                 row + 1
             );
-            Ok((rows, pictures, Some(notice)))
+            Ok((rows, images, Some(notice)))
         }
     }
 }
 
-/// A notice of the pictures that no row names.
-fn without_row(files: &ImageFiles, pictures: &[u32], table: &str) -> Option<String> {
-    let named: HashSet<u32> = pictures.iter().copied().collect();
-    let first = (0..files.len()).find(|&picture| !named.contains(&(picture as u32)))?;
+/// A notice of the images that no row names.
+fn without_row(files: &ImageFiles, images: &[u32], table: &str) -> Option<String> {
+    let named: HashSet<u32> = images.iter().copied().collect();
+    let first = (0..files.len()).find(|&image| !named.contains(&(image as u32)))?;
     Some(format!(
-        "{}: {} of {} pictures have no row in {table} and are not used (the first: {:?})",
+        "{}: {} of {} images have no row in {table} and are not used (the first: {:?})",
         files.file(),
         files.len() - named.len(),
         files.len(),
@@ -113,15 +114,15 @@ fn without_row(files: &ImageFiles, pictures: &[u32], table: &str) -> Option<Stri
     ))
 }
 
-/// Decodes the picture of every row once, before anything is learnt, and refuses the rows whose picture cannot be read or leaves them
-/// out, with a notice. Pictures are kept in the size `side` as far as there is room.
+/// Decodes the image of every row once, before anything is learnt, and refuses the rows whose image cannot be read or leaves them
+/// out, with a notice. Images are kept in the size `side` as far as there is room.
 pub fn check_readable(
     data: Dataset,
     side: usize,
     bad: BadImages,
     threads: &Threads,
 ) -> Result<(Dataset, Option<String>)> {
-    let Some(images) = &data.images else { return Ok((data, None)) };
+    let Inputs::Images(images) = data.inputs() else { return Ok((data, None)) };
     let mut unreadable = unreadable(images, side, threads);
     let (count, rows) = (unreadable.len(), data.rows());
     let bad_rows: HashSet<usize> = unreadable.iter().map(|(row, _)| *row).collect();
@@ -132,13 +133,13 @@ pub fn check_readable(
     match bad {
         BadImages::Fail if count == 1 => Err(Error::data(format!("{first}, or use --bad-images skip"))),
         BadImages::Fail => Err(Error::data(format!(
-            "{first}, or use --bad-images skip; {count} of {rows} pictures are like it"
+            "{first}, or use --bad-images skip; {count} of {rows} images are like it"
         ))),
         BadImages::Skip if count == rows => Err(first),
         BadImages::Skip => {
             let good: Vec<usize> = (0..rows).filter(|row| !bad_rows.contains(row)).collect();
             let notice =
-                format!("{count} of {rows} pictures cannot be read and were left out; the first: {first}");
+                format!("{count} of {rows} images cannot be read and were left out; the first: {first}");
             Ok((data.select(&good), Some(notice)))
         }
     }
@@ -147,12 +148,12 @@ pub fn check_readable(
 #[cfg(test)]
 mod tests {
     use image::{Rgb, RgbImage};
-    use ldlf_core::{Features, Matrix};
+    use ldlf_core::Matrix;
 
     use super::super::open;
     use super::*;
 
-    /// Pictures `a.png`, `b.png` and, unreadable, `c.png`.
+    /// Images `a.png`, `b.png` and, unreadable, `c.png`.
     fn three() -> (tempfile::TempDir, Arc<ImageFiles>) {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.png", "b.png"] {
@@ -166,30 +167,23 @@ mod tests {
     fn table(names: &[&str]) -> Loaded {
         let rows: Vec<[f32; 2]> =
             (0..names.len()).map(|row| if row % 2 == 0 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
-        let features = Features::Dense(Matrix::zeros(names.len(), 0));
-        let dataset = Dataset::new("faces", features, Matrix::from_rows(&rows)).unwrap();
-        Loaded {
-            dataset,
-            notices: Vec::new(),
-            image_names: Some(names.iter().map(ToString::to_string).collect()),
-        }
+        let images = Images::named(names.iter().map(ToString::to_string).collect());
+        let dataset = Dataset::new(images, Matrix::from_rows(&rows)).unwrap();
+        Loaded { dataset, notices: Vec::new() }
     }
 
     #[test]
-    fn rows_get_the_pictures_that_they_name_in_their_order() {
+    fn rows_get_the_images_that_they_name_in_their_order() {
         let (_folder, files) = three();
         let (data, notices) =
             join(&files, table(&["c.png", "a.png", "b.png", "a.png"]), "t.csv", BadImages::Fail).unwrap();
-        let images = data.images.unwrap();
-        assert_eq!(
-            (0..4).map(|row| images.name(row)).collect::<Vec<_>>(),
-            ["c.png", "a.png", "b.png", "a.png"]
-        );
+        let images = data.inputs().images().unwrap();
+        assert_eq!(images.names().collect::<Vec<_>>(), ["c.png", "a.png", "b.png", "a.png"]);
         assert!(notices.is_empty());
     }
 
     #[test]
-    fn rows_without_picture_are_refused_or_left_out_with_their_labels() {
+    fn rows_without_image_are_refused_or_left_out_with_their_labels() {
         let (_folder, files) = three();
         let names = ["a.png", "lost.png", "b.png", "gone.png"];
         let refused = join(&files, table(&names), "t.csv", BadImages::Fail).unwrap_err().to_string();
@@ -198,9 +192,9 @@ mod tests {
             "{refused}"
         );
         let (data, notices) = join(&files, table(&names), "t.csv", BadImages::Skip).unwrap();
-        assert_eq!((data.rows(), data.targets.row(1)), (2, &[1.0, 0.0][..]));
+        assert_eq!((data.rows(), data.targets().row(1)), (2, &[1.0, 0.0][..]));
         assert!(notices[0].contains("(the first: row 2, \"lost.png\")"), "{notices:?}");
-        assert!(notices[1].contains("1 of 3 pictures have no row in t.csv"), "{notices:?}");
+        assert!(notices[1].contains("1 of 3 images have no row in t.csv"), "{notices:?}");
     }
 
     #[test]
@@ -208,13 +202,13 @@ mod tests {
         let (_folder, files) = three();
         let refused = join(&files, table(&["x/a.png"]), "t.csv", BadImages::Skip).unwrap_err().to_string();
         assert!(
-            refused.contains("the table names \"x/a.png\", the pictures are called \"a.png\""),
+            refused.contains("the table names \"x/a.png\", the images are called \"a.png\""),
             "{refused}"
         );
     }
 
     #[test]
-    fn unreadable_pictures_are_refused_or_left_out_before_training() {
+    fn unreadable_images_are_refused_or_left_out_before_training() {
         let (_folder, files) = three();
         let data = || join(&files, table(&["a.png", "c.png"]), "t.csv", BadImages::Fail).unwrap().0;
         let refused = check_readable(data(), 4, BadImages::Fail, &Threads::one()).unwrap_err().to_string();
@@ -223,7 +217,7 @@ mod tests {
             "{refused}"
         );
         let (kept, notice) = check_readable(data(), 4, BadImages::Skip, &Threads::one()).unwrap();
-        assert_eq!((kept.rows(), kept.images.unwrap().name(0)), (1, "a.png"));
-        assert!(notice.unwrap().starts_with("1 of 2 pictures cannot be read and were left out"));
+        assert_eq!((kept.rows(), kept.inputs().images().unwrap().name(0)), (1, "a.png"));
+        assert!(notice.unwrap().starts_with("1 of 2 images cannot be read and were left out"));
     }
 }

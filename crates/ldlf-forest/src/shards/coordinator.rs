@@ -3,7 +3,8 @@
 use ldlf_core::early_stopping::Verdict;
 use ldlf_core::learner::Summary;
 use ldlf_core::{
-    Dataset, Error, Features, FitEvent, Result, Schema, Seed, Settings, StopReason, Threads, TrainedModel,
+    Dataset, Error, Features, FitEvent, Inputs, Result, Schema, Seed, Settings, StopReason, Threads,
+    TrainedModel,
 };
 
 use super::order::Batches;
@@ -40,10 +41,10 @@ impl Table {
     pub fn of(data: &Dataset, shards: usize) -> Self {
         Table {
             rows: data.rows(),
-            features: data.features.cols(),
-            sparse: matches!(data.features, Features::Sparse(_)),
+            features: data.inputs().cols(),
+            sparse: matches!(data.inputs(), Inputs::Table(Features::Sparse(_))),
             shards,
-            schema: data.schema.clone(),
+            schema: data.schema().clone(),
         }
     }
 }
