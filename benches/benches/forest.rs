@@ -2,7 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ldlf_benches::{Bench, LARGE, SMALL, Sizes};
-use ldlf_core::learner::RowPredictor;
+use ldlf_core::RowPredictor;
 use ldlf_core::{Model, Threads};
 use ldlf_forest::single_row::SingleRow;
 

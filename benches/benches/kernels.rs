@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ldlf_benches::{LARGE, SMALL, Sizes, numbers};
-use ldlf_core::optimise::step::{Optimiser, Step};
+use ldlf_core::optimise::step::{Optimizer, Step};
 use ldlf_core::product::{Into, View, ViewMut, product};
 use ldlf_core::simd::{Simd, WithSimd, dispatch};
 use ldlf_core::{Csr, Seed, vectorise};
@@ -105,7 +105,7 @@ fn elementwise(c: &mut Criterion) {
     group.bench_function("sigmoid/16384", |b| b.iter(|| vectorise!(sigmoid(black_box(&mut x)),)));
     let gradient = numbers(1 << 7, 1 << 7);
     let (mut m, mut v) = (vec![0.0; 1 << 14], vec![0.0; 1 << 14]);
-    for (name, optimiser) in [("sgd", Optimiser::Sgd), ("adamw", Optimiser::AdamW)] {
+    for (name, optimiser) in [("sgd", Optimizer::Sgd), ("adamw", Optimizer::AdamW)] {
         let step = Step::new(optimiser, 10, 1e-3, 0.9, 0.1);
         group.bench_function(format!("{name}/16384"), |b| {
             b.iter(|| vectorise!(step.apply(&mut x, &gradient, &mut m, &mut v),))

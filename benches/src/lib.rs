@@ -2,7 +2,7 @@
 //! the names in their tables.
 
 use ldlf_core::dataset::Tabular;
-use ldlf_core::optimise::step::{Optimiser, Step};
+use ldlf_core::optimise::step::{Optimizer, Step};
 use ldlf_core::random::Generator;
 use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
@@ -110,7 +110,7 @@ impl Bench {
     pub fn step(&mut self) -> f64 {
         let per_epoch = self.rows.len() / self.batch;
         let first = self.iteration % per_epoch * self.batch;
-        let step = Step::new(Optimiser::AdamW, self.iteration, 0.01, 0.9, 0.01);
+        let step = Step::new(Optimizer::AdamW, self.iteration, 0.01, 0.9, 0.01);
         self.iteration += 1;
         let trees = 0..self.stepper.head().shape().trees;
         self.stepper.step(

@@ -25,11 +25,11 @@ TEST_COPIES = {"bfgs-ldl": 20}
 
 # What ours is told (`ldlf cv --set`), so that both sides do the same work.
 OURS = {
-    "bfgs-ldl": ["l2=0", f"iterations={BFGS_ITERATIONS}", "tolerance=0", "memory=10", "standardise=false"],
-    "aa-knn": ["k=5", "standardise=false"],
-    "random-forest": ["trees=200", "min_leaf=3", "feature_share=0.2", "bootstrap=true"],
-    "extra-trees": ["trees=200", "min_leaf=3", "feature_share=0.5", "bootstrap=false"],
-    "ldsvr": ["penalty=1", "epsilon=0.025", "width=1", "clip=2.220446049250313e-16", "standardise=false"],
+    "bfgs-ldl": ["l2=0", f"iterations={BFGS_ITERATIONS}", "tolerance=0", "memory=10", "scaling=raw"],
+    "aa-knn": ["neighbors=5", "scaling=raw"],
+    "random-forest": ["trees=200", "min_leaf_weight=3", "max_features=0.2", "bootstrap=true"],
+    "extra-trees": ["trees=200", "min_leaf_weight=3", "max_features=0.5", "bootstrap=false"],
+    "ldsvr": ["c=1", "epsilon=0.025", "width=1", "target_clip=2.220446049250313e-16", "scaling=raw"],
 }
 
 HELD_EQUAL = f"""\

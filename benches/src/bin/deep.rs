@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::optimise::step::{Optimiser, Step};
+use ldlf_core::optimise::step::{Optimizer, Step};
 use ldlf_core::{Error, Result, Seed, Threads};
 use ldlf_deep::backbones::{Backbone, Input, Kind, Mode};
 use ldlf_deep::head::ForestHead;
@@ -134,7 +134,7 @@ impl Bench {
                 head.loss_on_cpu(activations.clone(), &self.targets, None, form, trees, &self.threads);
             (activations * gradient).sum().backward()
         };
-        let step = |_: &str| Step::new(Optimiser::Sgd, 0, 1e-3, 0.9, 0.0);
+        let step = |_: &str| Step::new(Optimizer::Sgd, 0, 1e-3, 0.9, 0.0);
         let moments = &mut self.moments;
         self.network = Some(steps::step(network, gradients, moments, &step, false, None, &self.threads));
     }

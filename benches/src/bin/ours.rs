@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use ldlf::registry;
 use ldlf_benches::{Bench, Sizes};
-use ldlf_core::learner::RowPredictor;
+use ldlf_core::RowPredictor;
 use ldlf_core::{Dataset, Error, FitContext, Model, Result, Settings, Threads};
 use ldlf_forest::single_row::SingleRow;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ fn seconds(request: &Request, threads: &Threads) -> Result<Vec<f64>> {
 /// Seconds of whole fits with a learner of the registry.
 fn fit(request: &Request, data: &Dataset, threads: &Threads) -> Result<Vec<f64>> {
     let name = request.learner.as_deref().unwrap_or("sldlf");
-    let learner = registry::build(name, None, data.name(), &Settings::parse(&request.settings)?)?;
+    let learner = registry::build(name, None, &Settings::parse(&request.settings)?)?;
     let mut seconds = Vec::new();
     for _ in 0..request.calls {
         let start = Instant::now();

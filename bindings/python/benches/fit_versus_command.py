@@ -32,7 +32,7 @@ def main():
     path = given.data / "ldl" / "Movie.mat"
     movie = loadmat(path)
     X, y = movie["features"], movie["labels"]
-    settings = {"iterations": given.iterations, "least_iterations": given.iterations}
+    settings = {"iterations": given.iterations, "min_iterations": given.iterations}
     forest = LDLForest(**settings, n_jobs=given.threads)
     folder = tempfile.TemporaryDirectory()
     saved = Path(folder.name) / "movie.ldlf"

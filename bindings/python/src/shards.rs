@@ -1,6 +1,8 @@
 //! Training on virtual shards: the two ends of a conversation in bytes, which Python carries between processes.
 
+use ldlf::forest::shallow::ForestParameters;
 use ldlf::forest::shards;
+use ldlf::parameters::ParameterSet;
 use ldlf::{Dataset, Error, FitEvent, Settings, Threads};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -96,7 +98,7 @@ impl Coordinator {
     ) -> PyResult<Self> {
         let settings: Settings = serde_json::from_str(settings)
             .map_err(|error| PyValueError::new_err(format!("the parameters cannot be read: {error}")))?;
-        check_kinds(&settings, &(ldlf::forest::shallow::SLDLF.parameters)())?;
+        check_kinds(&settings, &ForestParameters::declared())?;
         let build = || {
             let schema = names.schema(labels)?;
             let table = shards::Table { rows, features, sparse, shards: virtual_shards, schema };

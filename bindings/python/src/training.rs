@@ -64,6 +64,7 @@ pub fn check_kinds(settings: &Settings, declared: &[Parameter]) -> PyResult<()> 
         let Some(value) = settings.get(parameter.name) else { continue };
         let fits = match (&parameter.kind, value) {
             (_, Value::Null) => parameter.optional,
+            (_, Value::String(word)) if parameter.auto && word == "auto" => true,
             (Kind::Integer | Kind::Number, value) => value.is_number(),
             (Kind::Flag, value) => value.is_boolean(),
             (Kind::Choice { .. } | Kind::Text, value) => value.is_string(),

@@ -8,10 +8,10 @@ SHORT = {
     "rounds": 20,
     "iterations": 100,
     "epochs": 40,
-    "least_iterations": 100,
-    "penalty": 1.0,
+    "min_iterations": 100,
+    "c": 1.0,
     "width": 1.0,
-    "rivals": False,
+    "baselines": False,
 }
 
 

@@ -31,7 +31,7 @@ SMALL = {
     "depth": 4,
     "batch_size": 150,
     "epochs": 10,
-    "least_iterations": 0,
+    "min_iterations": 0,
     "leaf_every": 4,
     "leaf_iterations": 3,
     "dropout": 0.1,
@@ -284,7 +284,7 @@ def test_collections_are_predicted_and_scored_where_they_are(client, data):
 
 def test_searches_run_on_the_workers_through_joblib(client, data):
     X, y = data
-    forest = ldlf.LDLForest(trees=2, depth=3, iterations=20, epochs=2, least_iterations=20)
+    forest = ldlf.LDLForest(trees=2, depth=3, iterations=20, epochs=2, min_iterations=20)
     here = cross_val_score(forest, X, y, cv=3)
     grid = {"depth": [2, 4], "learning_rate": [0.01, 0.05]}
     with client.as_current(), joblib.parallel_config(backend="dask"):
@@ -319,7 +319,7 @@ def with_hole(X):
         (None, lambda y: "mood", {}, TypeError, "y names columns, but X has no named columns"),
         (None, None, {"virtual_shards": 0}, ValueError, "virtual_shards must be a whole number of at least 1, got 0"),
         (None, None, {"trees": 0}, ValueError, "trees must be at least 1, got 0"),
-        (None, None, {"start": "greedy"}, ValueError, "use start=random here"),
+        (None, None, {"init": "greedy"}, ValueError, "use init=random here"),
         (None, None, {"client": "tcp://here"}, TypeError, "client must be a distributed.Client or None"),
         (with_hole, None, {}, ValueError, r"rows 375 to 449, counted from 375: X row 35, column 2 holds nan"),
         (

@@ -15,7 +15,7 @@ from quick import quick
 
 def test_other_threads_go_on_during_a_fit():
     X, y = make_mixture(4000, features=40)
-    forest = LDLForest(trees=20, depth=6, least_iterations=150, epochs=1, early_stopping=False)
+    forest = LDLForest(trees=20, depth=6, min_iterations=150, epochs=1, early_stopping=False)
     turns, done = 0, threading.Event()
 
     def count():
@@ -53,7 +53,7 @@ LONG_FIT = """
 @pytest.mark.parametrize(
     ("name", "rows", "parameters"),
     [
-        ("LDLForest", 20_000, "least_iterations=10**6, iterations=10**6, early_stopping=False"),
+        ("LDLForest", 20_000, "min_iterations=10**6, iterations=10**6, early_stopping=False"),
         # Searches long before it tells of a first iteration.
         ("LDSVR", 12_000, "search_rows=12_000"),
         ("AAKNN", 60_000, ""),
@@ -80,7 +80,7 @@ def test_a_callback_hears_of_everything_and_can_end_the_fit(distributions):
         heard.append(progress)
         return progress.event == "iteration" and progress.iteration == 60
 
-    forest = LDLForest(trees=3, depth=3, least_iterations=500, epochs=1, leaf_every=25)
+    forest = LDLForest(trees=3, depth=3, min_iterations=500, epochs=1, leaf_every=25)
     forest.fit(*distributions, callback=callback)
     assert forest.n_iter_ == 60 and forest.stopped_ == "interrupted"
     assert heard[0] == Progress("iteration", 1, 500, heard[0].loss) and heard[0].loss > 0
@@ -128,7 +128,7 @@ MANY_FITS = """
             return int(file.read().split()[1]) * 4096
 
     X, y = make_mixture(2000, features=50)
-    forest = LDLForest(trees=5, depth=4, least_iterations=10, epochs=1, n_jobs=2)
+    forest = LDLForest(trees=5, depth=4, min_iterations=10, epochs=1, n_jobs=2)
 
     def fits(count):
         for _ in range(count):

@@ -74,6 +74,6 @@ def test_a_damaged_model_file_is_refused_in_a_sentence(tmp_path):
 
 def test_a_diverging_training_says_what_to_try(distributions):
     X, y = distributions
-    wild = LDLForest(optimiser="sgd", learning_rate=1e30, least_iterations=50, epochs=1, trees=3, scaling="raw")
+    wild = LDLForest(optimizer="sgd", learning_rate=1e30, min_iterations=50, epochs=1, trees=3, scaling="raw")
     with pytest.raises(ValueError, match="try"):
         wild.fit(X * 1e30, y)

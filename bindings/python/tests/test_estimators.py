@@ -41,7 +41,7 @@ def test_vote_counts_and_their_shares_give_the_same_model(votes):
 
 def test_a_label_array_is_one_hot():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    model = AAKNN(k=1).fit(X, ["cat", "dog", "cat", "eel"])
+    model = AAKNN(neighbors=1).fit(X, ["cat", "dog", "cat", "eel"])
     assert model.classes_.tolist() == ["cat", "dog", "eel"]
     np.testing.assert_allclose(model.predict(X), [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-6)
     assert model.predict_label(X).tolist() == ["cat", "dog", "cat", "eel"]
@@ -50,7 +50,7 @@ def test_a_label_array_is_one_hot():
 def test_a_column_of_labels_is_a_label_array():
     X = np.arange(6.0).reshape(3, 2)
     labels = np.array([1, 0, 1])
-    assert AAKNN(k=1).fit(X, labels).to_bytes() == AAKNN(k=1).fit(X, labels[:, None]).to_bytes()
+    assert AAKNN(neighbors=1).fit(X, labels).to_bytes() == AAKNN(neighbors=1).fit(X, labels[:, None]).to_bytes()
 
 
 def test_the_names_of_label_columns_are_the_classes(distributions):

@@ -72,8 +72,8 @@ def test_sparse_rows(learner):
         {"depth": 2},
         {"depth": 8, "trees": 3},
         {"bins": 0},
-        {"clip": 0.5},
-        {"start": "greedy"},
+        {"feature_clip": 0.5},
+        {"init": "greedy"},
     ],
     ids=str,
 )
@@ -152,7 +152,7 @@ def test_other_models_say_that_they_cannot_and_which_can(learner, distributions)
 
 def test_a_mixture_is_exported_when_its_members_can_be(distributions):
     X, y = distributions
-    assert_alike(fitted("sldlf-auto", X, y, rivals=False, forests=2, iterations=30), X)
+    assert_alike(fitted("sldlf-auto", X, y, baselines=False, forests=2, iterations=30), X)
 
 
 def test_a_file_is_written_once(tmp_path, distributions):

@@ -37,8 +37,8 @@ def test_the_learning_curve_shows_loss_and_validation(distributions):
 
 
 def test_a_sweep_shows_the_score_of_every_value(distributions):
-    search = GridSearchCV(AAKNN(), {"k": [1, 5, 20]}, cv=3).fit(*distributions)
-    axes = plot.sweep(search, "k")
+    search = GridSearchCV(AAKNN(), {"neighbors": [1, 5, 20]}, cv=3).fit(*distributions)
+    axes = plot.sweep(search, "neighbors")
     np.testing.assert_allclose(axes.get_lines()[0].get_ydata(), search.cv_results_["mean_test_score"])
 
 
@@ -50,4 +50,4 @@ def test_a_tree_shows_its_splits_and_leaves(distributions):
     with pytest.raises(ValueError, match="tree must be between 0 and 4, got 9"):
         plot.tree(forest, 9)
     with pytest.raises(ValueError, match="AAKNN has no soft trees to draw"):
-        plot.tree(AAKNN(k=3).fit(*distributions))
+        plot.tree(AAKNN(neighbors=3).fit(*distributions))

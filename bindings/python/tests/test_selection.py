@@ -74,7 +74,7 @@ def test_a_forked_process_fits_after_its_parent_did(distributions):
 
 def test_ordered_scorers_are_errors(ages):
     X, age = ages
-    model = AAKNN(k=5).fit(X, age)
+    model = AAKNN(neighbors=5).fit(X, age)
     assert SCORERS["neg_mae_mean"](model, X, age) == pytest.approx(-np.abs(model.predict_mean(X) - age).mean())
     assert SCORERS["neg_mae_mode"](model, X, age) == pytest.approx(-np.abs(model.predict_label(X) - age).mean())
     assert SCORERS["neg_mae_median"](model, X, age) == pytest.approx(-np.abs(model.predict_quantile(X) - age).mean())
@@ -91,7 +91,7 @@ def test_set_output_of_the_steps_before_gives_the_names(distributions):
 
 def test_the_classifier_stacks_votes_and_is_calibrated():
     X, y = load_iris(return_X_y=True)
-    forest = LDLForestClassifier(trees=5, depth=4, least_iterations=200, epochs=1)
+    forest = LDLForestClassifier(trees=5, depth=4, min_iterations=200, epochs=1)
     others = [("forest", forest), ("linear", LogisticRegression(max_iter=1000))]
     for model in (
         StackingClassifier(others, cv=3),
@@ -103,4 +103,4 @@ def test_the_classifier_stacks_votes_and_is_calibrated():
 
 def test_the_floor_scores_below_a_learner(distributions):
     X, y = distributions
-    assert neg_kl(MeanLDL().fit(X, y), X, y) < neg_kl(AAKNN(k=3).fit(X, y), X, y) < 0
+    assert neg_kl(MeanLDL().fit(X, y), X, y) < neg_kl(AAKNN(neighbors=3).fit(X, y), X, y) < 0

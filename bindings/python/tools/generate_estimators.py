@@ -9,6 +9,7 @@ A test compares the file with what this gives.
 """
 
 import json
+import re
 import sys
 import textwrap
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
@@ -30,11 +31,8 @@ CLASS_NAMES = {
     "mean": "MeanLDL",
 }
 
-# The methods that give one value a row and no distribution.
-VALUES_ONLY = {"aas", "larr"}
-
 # Settings that keep the example in a docstring quick; each learner takes those it has.
-QUICK = {"trees": 5, "depth": 4, "iterations": 20, "epochs": 5, "rounds": 20, "least_iterations": 20}
+QUICK = {"trees": 5, "depth": 4, "iterations": 20, "epochs": 5, "rounds": 20, "min_iterations": 20}
 
 # The parameters that all estimators share: name, default, annotation, help.
 SHARED = [
@@ -89,8 +87,12 @@ def python_literal(value):
 
 
 def annotation(parameter):
-    kind = {"integer": "int", "number": "float", "flag": "bool", "choice": "str"}[parameter["kind"]]
-    return f"{kind} | None" if parameter["optional"] else kind
+    kinds = [{"integer": "int", "number": "float", "flag": "bool", "choice": "str", "text": "str"}[parameter["kind"]]]
+    if parameter["auto"] and kinds != ["str"]:
+        kinds.append("str")
+    if parameter["optional"]:
+        kinds.append("None")
+    return " | ".join(kinds)
 
 
 def wrapped(text, indent):
@@ -98,7 +100,15 @@ def wrapped(text, indent):
 
 
 def python_words(text):
-    return text.replace("true or false", "True or False").replace("or none", "or None")
+    """The words of the declarations in Python's spelling: ``None`` and ``"auto"`` where a parameter takes them."""
+    text = text.replace("true or false", "True or False")
+    text = re.sub(r"(; |, or )none\b", r"\1None", text)
+    return re.sub(r"(; |, or )auto\b", r'\1"auto"', text)
+
+
+def known_as(parameter):
+    """The name that scikit-learn has for the same thing."""
+    return f" (scikit-learn: ``{parameter['known_as']}``)" if "known_as" in parameter else ""
 
 
 def docstring(entry, name):
@@ -114,7 +124,7 @@ def docstring(entry, name):
     for parameter in entry["parameters"]:
         default = python_literal(parameter["default"])
         lines.append(f"    {parameter['name']} : {python_words(parameter['allowed'])}, default={default}")
-        lines.append(wrapped(python_words(parameter["help"]), "        "))
+        lines.append(wrapped(python_words(parameter["help"]) + known_as(parameter), "        "))
     for shared, _, _, kind, help_text in shared_by(entry):
         lines += [f"    {shared} : {kind}", wrapped(help_text, "        ")]
     declared = {parameter["name"] for parameter in entry["parameters"]}
@@ -144,8 +154,8 @@ def shared_by(entry):
 
 
 def values_only(entry):
-    """Whether the learner predicts one value a row instead of a distribution."""
-    return entry["name"] in VALUES_ONLY
+    """Whether the learner predicts one value per row instead of a distribution."""
+    return entry["abilities"]["predicts"] == "values"
 
 
 def base(entry):
@@ -198,7 +208,7 @@ def generate(entries=None):
     if entries is None:
         entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
     # Deep networks are at home in PyTorch here (ldlf.torch); the package is built without those of the command.
-    entries = [entry for entry in entries if all(parameter["name"] != "backbone" for parameter in entry["parameters"])]
+    entries = [entry for entry in entries if not entry["abilities"]["backbone"]]
     bases = {"LDLEstimator", *map(base, entries)}
     lines = HEAD.format(bases=", ".join(sorted(bases))).splitlines()
     for entry in entries:

@@ -1,41 +1,39 @@
 //! `aa-bp`: a network with one hidden layer, trained by back-propagation on mini-batches.
 
-use ldlf_core::learner::Abilities;
-use ldlf_core::optimise::step::{Optimiser, Step};
+use ldlf_core::model_file::{ModelShape, Parts};
+use ldlf_core::optimise::step::{Optimizer, Step};
 use ldlf_core::random::permutation;
-use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
-};
+use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Result, StopReason, memory};
 
 use crate::network::{Batch, Network, Output, Pass};
 use crate::network_model::{self, NetworkModel};
 use crate::progress::{Progress, split};
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 use crate::softmax_loss::negative_entropy;
 
 ldlf_core::parameters! {
-    /// What `aa-bp` can be told.
-    pub struct AaBpParameters {
-        /// Hidden units.
+    /// Parameters of `aa-bp`.
+    pub struct AaBpParameters, builder AaBpParams for AaBp {
+        /// Number of hidden units.
         hidden: usize = 64, at_least 1, at_most 65536;
-        /// Largest number of passes over the rows.
-        epochs: usize = 200, at_least 1;
-        /// Rows of one step.
-        batch: usize = 64, at_least 1;
-        /// Which rule turns gradients into steps.
-        optimiser: Optimiser = Optimiser::AdamW;
-        /// Step length.
-        rate: f64 = 0.0005, above 0;
-        /// Momentum of SGD.
+        /// Maximum number of epochs.
+        epochs: usize = 200, at_least 1, known_as "max_iter";
+        /// Rows per mini-batch.
+        batch_size: usize = 64, at_least 1;
+        /// Optimizer.
+        optimizer: Optimizer = Optimizer::AdamW, known_as "solver";
+        /// Learning rate.
+        learning_rate: f64 = 0.0005, above 0, known_as "learning_rate_init";
+        /// Momentum of sgd.
         momentum: f64 = 0.9, at_least 0, below 1;
-        /// Weight decay (not of biases); AdamW shrinks weights by rate times this at every step.
-        decay: f64 = 1.0, at_least 0;
-        /// Epochs without improvement on rows held back before stopping; none does every epoch.
-        patience: Option<usize> = Some(10), at_least 1;
-        /// Share of the rows held back to stop early.
-        validation: f64 = 0.1, above 0, below 1;
-        /// Bring the features to a common scale first.
-        standardise: bool = true;
+        /// Weight decay, not of biases: decoupled with adamw, added to the gradient with sgd and adam.
+        weight_decay: f64 = 1.0, at_least 0;
+        /// Epochs without improvement on the held-out rows before stopping; none runs every epoch.
+        patience: Option<usize> = Some(10), at_least 1, known_as "n_iter_no_change";
+        /// Fraction of the training rows held out for early stopping.
+        validation_fraction: f64 = 0.1, above 0, below 1;
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
     }
 }
 
@@ -43,35 +41,28 @@ ldlf_core::parameters! {
 ///
 /// Source: "AA-BP" of Geng, "Label distribution learning", TKDE 2016, which adapts back-propagation to distributions by a
 /// softmax output.
-pub struct AaBp {
-    parameters: AaBpParameters,
-}
+pub struct AaBp;
 
-impl AaBp {
-    /// The learner with the given parameters.
-    pub fn new(parameters: AaBpParameters) -> Self {
-        AaBp { parameters }
-    }
-}
+impl Algorithm for AaBp {
+    type Parameters = AaBpParameters;
 
-impl Learner for AaBp {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts {
+        iterates: true,
+        exports: true,
+        ..Facts::new(
+            "aa-bp",
+            "network with one hidden layer and a softmax, trained on mini-batches, stopped early",
+            "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
+        )
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let p = &self.parameters;
+    fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?.cols();
         let width = features.saturating_add(data.labels()).saturating_add(2);
         let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.standardise, data)?;
-        let (training, held) = split(data, p.validation, p.patience, context);
+        let scaling = Scaling::choose(p.scaling, data)?;
+        let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
         let network = Network { inputs: features, hidden: p.hidden, output: Output::PerLabel(data.labels()) };
         let rows = scaling.apply(training.features()?);
@@ -88,7 +79,7 @@ impl Learner for AaBp {
             let order =
                 permutation(training.rows(), &mut seed.named("order").numbered(epoch as u64).generator());
             let (mut loss, mut total) = (entropy, 0.0);
-            for ids in order.chunks(p.batch) {
+            for ids in order.chunks(p.batch_size) {
                 let weight: f32 = ids.iter().map(|&id| training.weight(id)).sum();
                 if weight <= 0.0 {
                     continue;
@@ -97,12 +88,14 @@ impl Learner for AaBp {
                 loss += network.learn(&weights, batch, ids, &mut pass, &mut gradient);
                 total += f64::from(weight);
                 gradient.iter_mut().for_each(|g| *g /= weight);
-                let step = Step::new(p.optimiser, step_number, p.rate, p.momentum, p.decay);
+                let step = Step::new(p.optimizer, step_number, p.learning_rate, p.momentum, p.weight_decay);
                 move_weights(step, &network, &mut weights, &gradient, &mut first, &mut second);
                 step_number += 1;
             }
             if !loss.is_finite() {
-                return Err(Error::training("aa-bp met a loss that is not finite; try a smaller rate"));
+                return Err(Error::training(
+                    "aa-bp met a loss that is not finite; try a smaller learning_rate",
+                ));
             }
             let model = NetworkModel::new(&scaling, &network, &weights);
             if progress.advance(loss / f64::max(total, f64::MIN_POSITIVE), &model)?.is_break() {
@@ -112,6 +105,10 @@ impl Learner for AaBp {
         let last = NetworkModel::new(&scaling, &network, &weights);
         let (model, summary) = progress.finish(last, StopReason::Finished);
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        network_model::load(parts, shape)
     }
 }
 
@@ -141,15 +138,3 @@ fn move_weights(
     }
     go(network.size(), step.without_decay());
 }
-
-/// `aa-bp` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "aa-bp",
-    summary: "network with one hidden layer and a softmax, trained on mini-batches, stopped early",
-    source: "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: AaBpParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(AaBp::new(AaBpParameters::from_settings(settings)?))),
-    load: network_model::load,
-};

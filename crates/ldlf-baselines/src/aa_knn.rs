@@ -5,26 +5,26 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::{normalise, on_simplex, xlogy};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Settings, Threads, Value,
+    Algorithm, Auto, Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model,
+    Prediction, Result, Threads, Value,
 };
 
 use crate::nearest::nearest;
 use crate::reference_rows::ReferenceRows;
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 
 ldlf_core::parameters! {
-    /// What `aa-knn` can be told.
-    pub struct AaKnnParameters {
-        /// Number of neighbours; none chooses it by leaving out training rows one at a time.
-        k: Option<usize> = None, at_least 1;
-        /// Whether features are scaled to deviation 1 before distances are taken; none chooses it as it chooses k.
-        standardise: Option<bool> = None;
+    /// Parameters of `aa-knn`.
+    pub struct AaKnnParameters, builder AaKnnParams for AaKnn {
+        /// Number of neighbors; auto chooses it by leave-one-out validation on the training rows.
+        neighbors: Auto<usize> = Auto::Auto, at_least 1, known_as "n_neighbors";
+        /// How features are scaled before distances are taken; auto chooses it together with `neighbors`.
+        scaling: Auto<FeatureScaling> = Auto::Auto;
     }
 }
 
@@ -39,28 +39,18 @@ const LEFT_OUT: usize = 2000;
 
 /// Predicts `sum_i w_i d_i / sum_i w_i` over the `k` training rows `i` nearest to `x` in the Euclidean distance; ties go to the
 /// lower row number. Row weights `w` count in the mean, not in the distance; rows of weight 0 are no neighbours.
-pub struct AaKnn {
-    parameters: AaKnnParameters,
-}
+pub struct AaKnn;
 
-impl AaKnn {
-    /// The learner with the given parameters.
-    pub fn new(parameters: AaKnnParameters) -> Self {
-        AaKnn { parameters }
-    }
-}
+impl Algorithm for AaKnn {
+    type Parameters = AaKnnParameters;
 
-impl Learner for AaKnn {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts::new(
+        "aa-knn",
+        "the mean distribution of the nearest training rows",
+        "Geng 2016, Label distribution learning",
+    );
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
+    fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();
         let selected;
         let data = if present.len() < data.rows() {
@@ -69,20 +59,23 @@ impl Learner for AaKnn {
         } else {
             data
         };
-        if let Some(k) = self.parameters.k.filter(|&k| k > data.rows()) {
+        if let Some(k) = parameters.neighbors.given().filter(|&k| k > data.rows()) {
             return Err(Error::usage(format!(
-                "k must be at most the number of training rows, {}, got {k}",
+                "neighbors must be at most the number of training rows, {}, got {k}",
                 data.rows()
             )));
         }
         let mut best: Option<(AaKnnModel, Option<f64>)> = None;
-        let choices = self.parameters.standardise.map_or(vec![false, true], |given| vec![given]);
-        let to_choose = data.rows() > 1 && (self.parameters.k.is_none() || choices.len() > 1);
-        for standardise in choices {
-            let mut model = AaKnnModel::keeping(data, standardise, self.parameters.k.unwrap_or(1))?;
+        let choices = parameters
+            .scaling
+            .given()
+            .map_or(vec![FeatureScaling::Raw, FeatureScaling::Standard], |given| vec![given]);
+        let to_choose = data.rows() > 1 && (parameters.neighbors.is_auto() || choices.len() > 1);
+        for scaling in choices {
+            let mut model = AaKnnModel::keeping(data, scaling, parameters.neighbors.unwrap_or(1))?;
             let kl = match to_choose {
                 true => {
-                    let (k, kl) = choose_neighbours(&model, data, self.parameters.k, context)?;
+                    let (k, kl) = choose_neighbours(&model, data, parameters.neighbors.given(), context)?;
                     model.k = k;
                     Some(kl)
                 }
@@ -100,6 +93,28 @@ impl Learner for AaKnn {
             summary.stopped = reason;
         }
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let scaling = Scaling::load(parts, shape.features)?;
+        let kept = ReferenceRows::load(parts, shape.features)?;
+        let targets =
+            Matrix::new(kept.len(), shape.labels, parts.f32s("targets", &[kept.len(), shape.labels])?)?;
+        if !targets.iter_rows().all(|row| on_simplex(row, 1e-4)) {
+            return Err(Error::model_file("a row of the model file's \"targets\" is not a distribution"));
+        }
+        let weights = parts.has("weights").then(|| parts.f32s("weights", &[kept.len()])).transpose()?;
+        if weights.as_ref().is_some_and(|weights| weights.iter().any(|w| *w <= 0.0)) {
+            return Err(Error::model_file("the model file's \"weights\" are not all above 0"));
+        }
+        let k: usize = parts.detail("k")?;
+        if k == 0 || k > kept.len() {
+            return Err(Error::model_file(format!(
+                "the model file's \"k\" should lie between 1 and its {} training rows, found {k}",
+                kept.len()
+            )));
+        }
+        Ok(Box::new(AaKnnModel { scaling, kept, targets, weights, k }))
     }
 }
 
@@ -169,8 +184,8 @@ struct AaKnnModel {
 }
 
 impl AaKnnModel {
-    fn keeping(data: &Dataset, standardise: bool, k: usize) -> Result<Self> {
-        let scaling = Scaling::choose(standardise, data)?;
+    fn keeping(data: &Dataset, scaling: FeatureScaling, k: usize) -> Result<Self> {
+        let scaling = Scaling::choose(scaling, data)?;
         Ok(AaKnnModel {
             kept: ReferenceRows::new(scaling.apply(data.features()?)),
             scaling,
@@ -223,39 +238,6 @@ impl Model for AaKnnModel {
     }
 
     fn inspect(&self) -> Vec<(String, Value)> {
-        vec![("training rows".into(), self.kept.len().into()), ("k".into(), self.k.into())]
+        vec![("training rows".into(), self.kept.len().into()), ("neighbors".into(), self.k.into())]
     }
 }
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let scaling = Scaling::load(parts, shape.features)?;
-    let kept = ReferenceRows::load(parts, shape.features)?;
-    let targets = Matrix::new(kept.len(), shape.labels, parts.f32s("targets", &[kept.len(), shape.labels])?)?;
-    if !targets.iter_rows().all(|row| on_simplex(row, 1e-4)) {
-        return Err(Error::model_file("a row of the model file's \"targets\" is not a distribution"));
-    }
-    let weights = parts.has("weights").then(|| parts.f32s("weights", &[kept.len()])).transpose()?;
-    if weights.as_ref().is_some_and(|weights| weights.iter().any(|w| *w <= 0.0)) {
-        return Err(Error::model_file("the model file's \"weights\" are not all above 0"));
-    }
-    let k: usize = parts.detail("k")?;
-    if k == 0 || k > kept.len() {
-        return Err(Error::model_file(format!(
-            "the model file's \"k\" should lie between 1 and its {} training rows, found {k}",
-            kept.len()
-        )));
-    }
-    Ok(Box::new(AaKnnModel { scaling, kept, targets, weights, k }))
-}
-
-/// `aa-knn` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "aa-knn",
-    summary: "the mean distribution of the nearest training rows",
-    source: "Geng 2016, Label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
-    parameters: AaKnnParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(AaKnn::new(AaKnnParameters::from_settings(settings)?))),
-    load,
-};

@@ -1,37 +1,37 @@
 //! `aas`: appearance- and age-specific functions of the features; gives a number, not a distribution.
 
 use ldlf_core::early_stopping::hold_out;
-use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, LearnerEntry, Model, Prediction, Result,
-    Seed, Settings, Threads, Value, memory,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Inputs, Model, Prediction,
+    Predicts, Result, Seed, Threads, Value, memory,
 };
 
 use crate::clusters::{assigned, centres};
 use crate::ordered::{label_values, numbers};
 use crate::quadratic::{Coefficients, Wanted, value};
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 use crate::stages::report_step;
 
 ldlf_core::parameters! {
-    /// What `aas` can be told.
-    pub struct AasParameters {
-        /// Clusters of rows by appearance.
-        clusters: usize = 3, at_least 1;
-        /// Ranges of the label's values, each with as many training rows.
+    /// Parameters of `aas`.
+    pub struct AasParameters, builder AasParams for Aas {
+        /// Number of clusters of rows by appearance.
+        clusters: usize = 3, at_least 1, known_as "n_clusters";
+        /// Number of ranges of the label's values, with equally many training rows each.
         ranges: usize = 3, at_least 1;
-        /// How far a range reaches into its neighbours when a function is fitted, as a share of its width.
+        /// How far a range reaches into its neighbours when its function is fitted, as a fraction of its width.
         overlap: f64 = 0.5, at_least 0;
-        /// Penalty on the squared coefficients of the global function, a row; none chooses it on rows held back.
-        penalty: Option<f64> = None, at_least 0;
-        /// The same for what the special functions add to it.
-        special_penalty: Option<f64> = None, at_least 0;
-        /// Share of the rows held back to choose the penalties.
-        validation: f64 = 0.2, above 0, below 1;
-        /// Bring the features to a common scale first.
-        standardise: bool = true;
+        /// L2 penalty per row on the coefficients of the global function; auto chooses it on held-out rows.
+        l2: Auto<f64> = Auto::Auto, at_least 0, known_as "alpha";
+        /// L2 penalty per row on what the functions of the cells add to the global one; auto chooses it on held-out rows.
+        special_l2: Auto<f64> = Auto::Auto, at_least 0;
+        /// Fraction of the training rows held out to choose the penalties.
+        validation_fraction: f64 = 0.2, above 0, below 1;
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
     }
 }
 
@@ -44,31 +44,24 @@ const PENALTIES: [f64; 9] = [30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003];
 /// A special function is fitted to the rows of its cluster whose age lies in its range or near it. It is the global function
 /// plus a penalised quadratic function, so that a cell of few rows stays near the former. Answers stay within the labels' values.
 /// Source: Lanitis, Draganova and Christodoulou, "Comparing different classifiers for automatic age estimation", 2004.
-pub struct Aas {
-    parameters: AasParameters,
-}
+pub struct Aas;
 
-impl Aas {
-    /// The learner with the given parameters.
-    pub fn new(parameters: AasParameters) -> Self {
-        Aas { parameters }
-    }
-}
+impl Algorithm for Aas {
+    type Parameters = AasParameters;
 
-impl Learner for Aas {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts {
+        ordered: true,
+        predicts: Predicts::Values,
+        ..Facts::new(
+            "aas",
+            "quadratic functions of the features, special to a cluster of rows and a range of ages; gives numbers only",
+            "Lanitis, Draganova and Christodoulou, Comparing different classifiers for automatic age estimation, IEEE TSMC-B 34(1), 2004",
+        )
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let p = &self.parameters;
+    fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?;
-        let values = label_values(data, self.name())?;
+        let values = label_values(data, Self::FACTS.name)?;
         let sizes = [
             ("clusters", p.clusters.min(data.rows())),
             ("ranges", p.ranges),
@@ -77,7 +70,7 @@ impl Learner for Aas {
         memory::check("the regressions", &sizes, size_of::<f64>())?;
         let numbers = numbers(data, values);
         let threads = context.threads.clone();
-        let scaling = Scaling::choose(p.standardise, data)?;
+        let scaling = Scaling::choose(p.scaling, data)?;
         let rows = scaling.apply(features);
         let weights: Vec<f64> = (0..data.rows()).map(|row| f64::from(data.weight(row))).collect();
         let counted: Vec<usize> = (0..data.rows()).filter(|&row| weights[row] > 0.0).collect();
@@ -110,6 +103,34 @@ impl Learner for Aas {
             summary.stopped = reason;
         }
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let scaling = Scaling::load(parts, shape.features)?;
+        let wrong = |what: &str| Error::model_file(format!("the model file's {what:?} cannot be used"));
+        let clusters = parts.shape("centres")?.first().copied().unwrap_or(0);
+        let bounds = parts.f64s("bounds", &[parts.shape("bounds")?.iter().product()])?;
+        if clusters == 0 || bounds.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(wrong(if clusters == 0 { "centres" } else { "bounds" }));
+        }
+        let centres = parts.f32s("centres", &[clusters, shape.features])?;
+        let size = 2 * shape.features + 1;
+        let special = parts.f64s("special", &[clusters * (bounds.len() + 1), size])?;
+        let limits = parts.f64s("limits", &[2])?;
+        if limits[0] > limits[1] {
+            return Err(wrong("limits"));
+        }
+        Ok(Box::new(AasModel {
+            centres: match shape.features {
+                0 => vec![Vec::new(); clusters],
+                width => centres.chunks_exact(width).map(<[f32]>::to_vec).collect(),
+            },
+            scaling,
+            bounds,
+            global: parts.f64s("global", &[size])?,
+            special: special.chunks_exact(size).map(<[f64]>::to_vec).collect(),
+            limits: (limits[0], limits[1]),
+        }))
     }
 }
 
@@ -209,18 +230,18 @@ impl Setting<'_> {
         counted: &[usize],
         seed: Seed,
     ) -> (f64, f64) {
-        if let (Some(global), Some(special)) = (p.penalty, p.special_penalty) {
+        if let (Auto::Given(global), Auto::Given(special)) = (p.l2, p.special_l2) {
             return (global, special);
         }
-        let (training, held) = hold_out(data, p.validation, seed.named("penalty"));
+        let (training, held) = hold_out(data, p.validation_fraction, seed.named("penalty"));
         let training: Vec<usize> =
             training.into_iter().filter(|row| counted.binary_search(row).is_ok()).collect();
         if held.is_empty() || training.is_empty() {
-            return (p.penalty.unwrap_or(1.0), p.special_penalty.unwrap_or(10.0));
+            return (p.l2.unwrap_or(1.0), p.special_l2.unwrap_or(10.0));
         }
         let mut best = (f64::INFINITY, 1.0, Vec::new());
         let mut start = None;
-        for penalty in p.penalty.map_or(PENALTIES.to_vec(), |given| vec![given]) {
+        for penalty in p.l2.given().map_or(PENALTIES.to_vec(), |given| vec![given]) {
             let global = self.global(&training, penalty, start);
             let error = self.error(&held, &global, None);
             if error < best.0 {
@@ -231,7 +252,7 @@ impl Setting<'_> {
         let (_, penalty, global) = best;
         let mut best = (f64::INFINITY, PENALTIES[0]);
         let mut starts = vec![None; self.cells];
-        for special_penalty in p.special_penalty.map_or(PENALTIES.to_vec(), |given| vec![given]) {
+        for special_penalty in p.special_l2.given().map_or(PENALTIES.to_vec(), |given| vec![given]) {
             let special = self.special(&training, &global, special_penalty, &starts);
             let error = self.error(&held, &global, Some(&special));
             if error < best.0 {
@@ -285,43 +306,3 @@ impl Model for AasModel {
         vec![("clusters".into(), self.centres.len().into()), ("bounds".into(), self.bounds.clone().into())]
     }
 }
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let scaling = Scaling::load(parts, shape.features)?;
-    let wrong = |what: &str| Error::model_file(format!("the model file's {what:?} cannot be used"));
-    let clusters = parts.shape("centres")?.first().copied().unwrap_or(0);
-    let bounds = parts.f64s("bounds", &[parts.shape("bounds")?.iter().product()])?;
-    if clusters == 0 || bounds.windows(2).any(|pair| pair[0] > pair[1]) {
-        return Err(wrong(if clusters == 0 { "centres" } else { "bounds" }));
-    }
-    let centres = parts.f32s("centres", &[clusters, shape.features])?;
-    let size = 2 * shape.features + 1;
-    let special = parts.f64s("special", &[clusters * (bounds.len() + 1), size])?;
-    let limits = parts.f64s("limits", &[2])?;
-    if limits[0] > limits[1] {
-        return Err(wrong("limits"));
-    }
-    Ok(Box::new(AasModel {
-        centres: match shape.features {
-            0 => vec![Vec::new(); clusters],
-            width => centres.chunks_exact(width).map(<[f32]>::to_vec).collect(),
-        },
-        scaling,
-        bounds,
-        global: parts.f64s("global", &[size])?,
-        special: special.chunks_exact(size).map(<[f64]>::to_vec).collect(),
-        limits: (limits[0], limits[1]),
-    }))
-}
-
-/// `aas` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "aas",
-    summary: "quadratic functions of the features, special to a cluster of rows and a range of ages; gives numbers only",
-    source: "Lanitis, Draganova and Christodoulou, Comparing different classifiers for automatic age estimation, IEEE TSMC-B 34(1), 2004",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: true, images: false },
-    parameters: AasParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(Aas::new(AasParameters::from_settings(settings)?))),
-    load,
-};

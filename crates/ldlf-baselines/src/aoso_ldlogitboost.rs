@@ -3,83 +3,45 @@
 //! The model is `p = softmax(F)`. Each round grows one tree; each node sets one pair of labels apart. With
 //! `G_j = sum (d_j - p_j)` over the node's rows and `H_rs = sum p_r (1 - p_r) + p_s (1 - p_s) + 2 p_r p_s`, the node takes
 //! the label `r` with the largest `|G_r|` and the partner `s` with the largest `(G_r - G_s)^2 / H_rs`. Splits gain in that
-//! pair's direction, and a leaf adds `rate (G_r - G_s) / (penalty + H_rs)` to `F_r` and subtracts it from `F_s`.
+//! pair's direction, and a leaf adds `learning_rate (G_r - G_s) / (l2 + H_rs)` to `F_r` and subtracts it from `F_s`.
 //!
 //! Source: Xing, Geng, Xue (2016), Logistic boosting regression for label distribution learning, CVPR; after Sun, Reid,
 //! Zhou (2012), AOSO-LogitBoost, ICML, whose choice of the pair this is.
 
-use ldlf_core::learner::Abilities;
-use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings};
+use ldlf_core::model_file::{ModelShape, Parts};
+use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
 
-use crate::boosting::{Booster, LEAST_CURVATURE, LONGEST_STEP, Plan, Round, fit_boosted, load_boosted};
+use crate::boosting::{
+    Booster, BoostingParameters, LEAST_CURVATURE, LONGEST_STEP, Round, fit_boosted, load_boosted,
+};
 use crate::regression_tree::Tree;
-use crate::tree_builder::{Limits, Objective, grow};
-
-ldlf_core::parameters! {
-    /// What `aoso-ldlogitboost` can be told.
-    pub struct AosoLdLogitBoostParameters {
-        /// Rounds at most.
-        rounds: usize = 3000, at_least 1;
-        /// What every step is multiplied by.
-        learning_rate: f64 = 0.05, above 0, at_most 1;
-        /// Splits between the root and a leaf at most.
-        max_depth: usize = 6, at_least 1;
-        /// Least weight of the rows in a leaf (the number of rows when all weigh 1).
-        min_leaf: f64 = 10.0, above 0;
-        /// Added to every sum of second derivatives: draws steps towards zero.
-        penalty: f64 = 1.0, at_least 0;
-        /// Share of the features that a split looks at.
-        feature_share: f64 = 0.2, above 0, at_most 1;
-        /// Share of the rows that a round sees.
-        row_share: f64 = 0.7, above 0, at_most 1;
-        /// Share of the training rows held back to choose the number of rounds; 0 runs all rounds.
-        validation_share: f64 = 0.1, at_least 0, below 1;
-        /// Rounds without improvement on the rows held back before stopping.
-        patience: usize = 100, at_least 1;
-        /// Whether the model is built anew from all rows with the chosen number of rounds.
-        refit: bool = true;
-    }
-}
+use crate::tree_builder::{Objective, grow};
 
 /// Grows one vector tree a round.
-pub struct AosoLdLogitBoost {
-    parameters: AosoLdLogitBoostParameters,
-}
+pub struct AosoLdLogitBoost;
 
-impl AosoLdLogitBoost {
-    /// The learner with the given parameters.
-    pub fn new(parameters: AosoLdLogitBoostParameters) -> Self {
-        AosoLdLogitBoost { parameters }
-    }
-}
+impl Algorithm for AosoLdLogitBoost {
+    type Parameters = BoostingParameters;
 
-impl Learner for AosoLdLogitBoost {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts {
+        iterates: true,
+        ..Facts::new(
+            "aoso-ldlogitboost",
+            "boosted trees whose leaves set one adaptively chosen pair of labels apart",
+            "Xing, Geng, Xue 2016",
+        )
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
+    fn defaults() -> BoostingParameters {
+        BoostingParameters { rounds: 3000, patience: 100, ..BoostingParameters::default() }
     }
 
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let p = &self.parameters;
-        let plan = Plan {
-            rounds: p.rounds,
-            learning_rate: p.learning_rate,
-            limits: Limits {
-                depth: p.max_depth,
-                leaf_weight: p.min_leaf,
-                feature_share: p.feature_share,
-                penalty: p.penalty,
-            },
-            row_share: p.row_share,
-            validation_share: p.validation_share,
-            patience: p.patience,
-            refit: p.refit,
-        };
-        fit_boosted(self, &plan, data, context)
+    fn fit(parameters: &BoostingParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        fit_boosted(&AosoLdLogitBoost, parameters, data, context)
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        load_boosted(parts, shape, shape.labels)
     }
 }
 
@@ -169,17 +131,3 @@ impl Booster for AosoLdLogitBoost {
         vec![grow(&round.table, &AdaptivePair { round }, &round.limits, round.rows.clone(), &mut generator)]
     }
 }
-
-/// `aoso-ldlogitboost` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "aoso-ldlogitboost",
-    summary: "boosted trees whose leaves set one adaptively chosen pair of labels apart",
-    source: "Xing, Geng, Xue 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: AosoLdLogitBoostParameters::declared,
-    presets: Vec::new,
-    build: |settings| {
-        Ok(Box::new(AosoLdLogitBoost::new(AosoLdLogitBoostParameters::from_settings(settings)?)))
-    },
-    load: |parts, shape| load_boosted(parts, shape, shape.labels),
-};

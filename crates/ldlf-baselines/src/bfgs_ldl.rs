@@ -3,33 +3,33 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::early_stopping::hold_out;
-use ldlf_core::learner::Abilities;
+use ldlf_core::model_file::{ModelShape, Parts};
 use ldlf_core::optimise::{Lbfgs, Minimum};
 use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Preset, Result, Settings, StopReason, memory,
+    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, StopReason, memory,
 };
 
 use crate::maximum_entropy::{MaximumEntropy, Objective};
 use crate::progress::{Progress, mean_kl, split};
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 
 ldlf_core::parameters! {
-    /// What `bfgs-ldl` can be told.
-    pub struct BfgsLdlParameters {
-        /// Penalty l2/2 |theta|^2 on the loss summed over rows; none chooses it on rows held back.
-        l2: Option<f64> = None, at_least 0;
-        /// Largest number of iterations of one minimisation.
-        iterations: usize = 500, at_least 1;
-        /// Ends a minimisation when an iteration lowers the mean loss by less than this.
-        tolerance: f64 = 1e-7, at_least 0;
-        /// Pairs of steps and gradient changes that stand for the Hessian.
+    /// Parameters of `bfgs-ldl`.
+    pub struct BfgsLdlParameters, builder BfgsLdlParams for BfgsLdl {
+        /// L2 penalty `l2/2 |theta|^2` on the loss summed over rows; auto chooses it on held-out rows.
+        l2: Auto<f64> = Auto::Auto, at_least 0;
+        /// Maximum number of iterations of a minimisation.
+        iterations: usize = 500, at_least 1, known_as "max_iter";
+        /// Stops when an iteration lowers the mean loss by less than this.
+        tolerance: f64 = 1e-7, at_least 0, known_as "tol";
+        /// Pairs of steps and gradient differences that approximate the Hessian.
         memory: usize = 10, at_least 1;
-        /// Iterations without improvement on rows held back before stopping; none goes on to the minimum.
-        patience: Option<usize> = None, at_least 1;
-        /// Share of the rows held back to choose the penalty or to stop early.
-        validation: f64 = 0.2, above 0, below 1;
-        /// Bring the features to a common scale first.
-        standardise: bool = true;
+        /// Iterations without improvement on the held-out rows before stopping; none runs to the minimum.
+        patience: Option<usize> = None, at_least 1, known_as "n_iter_no_change";
+        /// Fraction of the training rows held out to choose the penalty or for early stopping.
+        validation_fraction: f64 = 0.2, above 0, below 1;
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
     }
 }
 
@@ -50,29 +50,30 @@ const ENOUGH_ROWS: f64 = 500.0;
 ///
 /// Without `l2` the penalty is chosen inside the training rows: on rows held back, down a grid with warm starts, then the
 /// model is fitted to all rows. Source: Geng, "Label distribution learning", TKDE 2016 (unregularised: preset `paper`).
-pub struct BfgsLdl {
-    parameters: BfgsLdlParameters,
-}
+pub struct BfgsLdl;
 
-impl BfgsLdl {
-    /// The learner with the given parameters.
-    pub fn new(parameters: BfgsLdlParameters) -> Self {
-        BfgsLdl { parameters }
+impl Algorithm for BfgsLdl {
+    type Parameters = BfgsLdlParameters;
+
+    const FACTS: Facts = Facts {
+        iterates: true,
+        exports: true,
+        ..Facts::new(
+            "bfgs-ldl",
+            "maximum entropy model, fitted by L-BFGS; its penalty is chosen inside the training rows",
+            "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
+        )
+    };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: raw features, no penalty, to convergence",
+            ["l2=0.0", "scaling=raw"],
+        )]
     }
-}
 
-impl Learner for BfgsLdl {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let p = &self.parameters;
+    fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?.cols();
         let sizes = [
             ("features", features + 1),
@@ -80,9 +81,9 @@ impl Learner for BfgsLdl {
             ("copies", p.memory.saturating_mul(2).saturating_add(8)),
         ];
         memory::check("the weights, their gradients and the memory of the search", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.standardise, data)?;
-        let splits = if p.l2.is_some() { Vec::new() } else { self.splits(data, context) };
-        let (training, held) = split(data, p.validation, p.patience, context);
+        let scaling = Scaling::choose(p.scaling, data)?;
+        let splits = if p.l2.is_auto() { splits(p, data, context) } else { Vec::new() };
+        let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let total = p.iterations.saturating_mul(1 + splits.len() * penalties().len());
         let mut run = Run {
             parameters: p,
@@ -93,7 +94,7 @@ impl Learner for BfgsLdl {
         };
         let size = (features + 1) * data.labels();
         let mut choice = Choice { l2: p.l2.unwrap_or(0.0), start: vec![0.0; size], stopped: None };
-        if p.l2.is_none() {
+        if p.l2.is_auto() {
             choice = run.choose_penalty(data, &splits, choice.start)?;
         }
         if let Some(reason) = choice.stopped {
@@ -111,29 +112,31 @@ impl Learner for BfgsLdl {
         let minimum = run.minimise(&mut objective, choice.start, choice.l2, p.tolerance)?;
         if !minimum.loss.is_finite() {
             return Err(Error::training(
-                "bfgs-ldl met a loss that is not finite; try standardise=true or a larger l2",
+                "bfgs-ldl met a loss that is not finite; try scaling=standard or a larger l2",
             ));
         }
         let model = run.model(&minimum.point, choice.l2);
         let (model, summary) = run.progress.finish(model, minimum.stopped);
         Ok(Fitted { model: Box::new(model), summary })
     }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        MaximumEntropy::load(parts, shape)
+    }
 }
 
-impl BfgsLdl {
-    /// Pairs of rows to learn from and rows to measure penalties on: one for a large set, up to five for a small one.
-    fn splits(&self, data: &Dataset, context: &FitContext<'_>) -> Vec<(Dataset, Dataset)> {
-        let share = self.parameters.validation;
-        let wanted = (ENOUGH_ROWS / (share * data.rows() as f64)).ceil() as usize;
-        (0..wanted.clamp(1, MOST_SPLITS))
-            .map(|index| hold_out(data, share, context.seed.named("penalty").numbered(index as u64)))
-            .filter(|(training, held)| !training.is_empty() && !held.is_empty())
-            .map(|(training, held)| (data.select(&training), data.select(&held)))
-            .filter(|(training, held)| {
-                [training, held].iter().all(|side| (0..side.rows()).any(|row| side.weight(row) > 0.0))
-            })
-            .collect()
-    }
+/// Pairs of rows to learn from and rows to measure penalties on: one for a large set, up to five for a small one.
+fn splits(p: &BfgsLdlParameters, data: &Dataset, context: &FitContext<'_>) -> Vec<(Dataset, Dataset)> {
+    let share = p.validation_fraction;
+    let wanted = (ENOUGH_ROWS / (share * data.rows() as f64)).ceil() as usize;
+    (0..wanted.clamp(1, MOST_SPLITS))
+        .map(|index| hold_out(data, share, context.seed.named("penalty").numbered(index as u64)))
+        .filter(|(training, held)| !training.is_empty() && !held.is_empty())
+        .map(|(training, held)| (data.select(&training), data.select(&held)))
+        .filter(|(training, held)| {
+            [training, held].iter().all(|side| (0..side.rows()).any(|row| side.weight(row) > 0.0))
+        })
+        .collect()
 }
 
 /// The penalty to use and where to start from.
@@ -254,27 +257,3 @@ impl Run<'_, '_, '_> {
         Ok(Choice { l2: grid[best], start: minima.swap_remove(best), stopped: None })
     }
 }
-
-fn presets() -> Vec<Preset> {
-    let mut settings = Settings::new();
-    settings.set("l2", 0.0);
-    settings.set("standardise", false);
-    vec![Preset {
-        name: "paper",
-        help: "as published: raw features, no penalty, to convergence",
-        settings,
-        on_dataset: Vec::new(),
-    }]
-}
-
-/// `bfgs-ldl` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "bfgs-ldl",
-    summary: "maximum entropy model, fitted by L-BFGS; its penalty is chosen inside the training rows",
-    source: "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: BfgsLdlParameters::declared,
-    presets,
-    build: |settings| Ok(Box::new(BfgsLdl::new(BfgsLdlParameters::from_settings(settings)?))),
-    load: MaximumEntropy::load,
-};

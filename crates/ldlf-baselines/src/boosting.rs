@@ -17,7 +17,9 @@ use ldlf_core::{
     Seed, StopReason, Threads, Value,
 };
 
+use crate::aoso_ldlogitboost::AosoLdLogitBoost;
 use crate::columns::Codes;
+use crate::ldlogitboost::LdLogitBoost;
 use crate::regression_tree::{self, Tree, sum_over_trees};
 use crate::split_search::Table;
 use crate::tree_builder::Limits;
@@ -31,15 +33,41 @@ pub(crate) const LONGEST_STEP: f64 = 4.0;
 /// Rows whose scores are updated together.
 const ROWS_TOGETHER: usize = 512;
 
-/// How the rounds go.
-pub(crate) struct Plan {
-    pub(crate) rounds: usize,
-    pub(crate) learning_rate: f64,
-    pub(crate) limits: Limits,
-    pub(crate) row_share: f64,
-    pub(crate) validation_share: f64,
-    pub(crate) patience: usize,
-    pub(crate) refit: bool,
+ldlf_core::parameters! {
+    /// Parameters of `ldlogitboost` and `aoso-ldlogitboost`.
+    pub struct BoostingParameters, builder BoostingParams for LdLogitBoost, AosoLdLogitBoost {
+        /// Maximum number of boosting rounds.
+        rounds: usize = 1000, at_least 1, known_as "n_estimators", except "3000 for `AosoLdLogitBoost`";
+        /// Learning rate: the factor of every step.
+        learning_rate: f64 = 0.05, above 0, at_most 1;
+        /// Maximum depth of a tree.
+        max_depth: usize = 6, at_least 1;
+        /// Minimum weight of the rows in a leaf (their number where all weigh 1).
+        min_leaf_weight: f64 = 10.0, above 0, known_as "min_samples_leaf";
+        /// L2 penalty on leaf values, added to every sum of second derivatives.
+        l2: f64 = 1.0, at_least 0, known_as "l2_regularization";
+        /// Fraction of the features tried at each split.
+        max_features: f64 = 0.2, above 0, at_most 1;
+        /// Fraction of the rows drawn for each round.
+        subsample: f64 = 0.7, above 0, at_most 1;
+        /// Fraction of the training rows held out to choose the number of rounds; 0 runs all rounds.
+        validation_fraction: f64 = 0.1, at_least 0, below 1;
+        /// Rounds without improvement on the held-out rows before stopping.
+        patience: usize = 40, at_least 1, known_as "n_iter_no_change", except "100 for `AosoLdLogitBoost`";
+        /// Whether to refit on all rows with the chosen number of rounds.
+        refit: bool = true;
+    }
+}
+
+impl BoostingParameters {
+    fn limits(&self) -> Limits {
+        Limits {
+            depth: self.max_depth,
+            leaf_weight: self.min_leaf_weight,
+            feature_share: self.max_features,
+            penalty: self.l2,
+        }
+    }
 }
 
 /// The state that a round's trees are grown from.
@@ -105,7 +133,7 @@ impl<'a> Scored<'a> {
             let of_rows = scores.chunks_exact_mut(labels).zip(predicted.chunks_exact_mut(labels));
             for (row, (f, predicted)) in (block * ROWS_TOGETHER..).zip(of_rows) {
                 for (number, tree) in trees.iter().enumerate() {
-                    let leaf = tree.predict_row(data.features, row);
+                    let leaf = tree.predict_row(data.features()?, row);
                     let first = if leaf.len() == labels { 0 } else { number };
                     f[first..].iter_mut().zip(leaf).for_each(|(f, &step)| *f += f64::from(step));
                 }
@@ -147,7 +175,7 @@ struct Run {
 /// Runs at most `rounds` rounds; reports continue the count at `before`.
 fn run(
     booster: &dyn Booster,
-    plan: &Plan,
+    p: &BoostingParameters,
     rounds: usize,
     before: usize,
     training: &Dataset,
@@ -165,11 +193,10 @@ fn run(
     let held_back = validation.map(Dataset::tabular).transpose()?;
     let mut held_back = held_back.map(|data| Scored::new(data, &start));
     let mut model = BoostedModel { start, trees: Vec::new(), labels };
-    let mut patience = Patience::new(plan.patience);
+    let mut patience = Patience::new(p.patience);
     let with_weight: Vec<u32> =
         (0..training.rows() as u32).filter(|&row| training.weight(row as usize) > 0.0).collect();
-    let seen =
-        ((with_weight.len() as f64 * plan.row_share).ceil() as usize).clamp(1, with_weight.len().max(1));
+    let seen = ((with_weight.len() as f64 * p.subsample).ceil() as usize).clamp(1, with_weight.len().max(1));
     let (mut done, mut loss, mut stopped, mut kept_trees) = (0, f64::NAN, StopReason::Finished, 0);
     for number in 1..=rounds {
         let seed = context.seed.named("round").numbered(number as u64);
@@ -181,8 +208,8 @@ fn run(
         }
         let trees = booster.grow_round(&Round {
             table: Table::Best(&codes),
-            limits: plan.limits,
-            learning_rate: plan.learning_rate,
+            limits: p.limits(),
+            learning_rate: p.learning_rate,
             rows,
             targets: training.targets(),
             predicted: &scored.predicted,
@@ -226,16 +253,16 @@ fn run(
 /// Chooses the number of rounds on rows held back, then builds the model from all rows.
 pub(crate) fn fit_boosted(
     booster: &dyn Booster,
-    plan: &Plan,
+    p: &BoostingParameters,
     data: &Dataset,
     context: &mut FitContext<'_>,
 ) -> Result<Fitted> {
-    let (training, validation) = hold_out(data, plan.validation_share, context.seed);
+    let (training, validation) = hold_out(data, p.validation_fraction, context.seed);
     let first = if validation.is_empty() {
-        run(booster, plan, plan.rounds, 0, data, None, context)?
+        run(booster, p, p.rounds, 0, data, None, context)?
     } else {
         let (training, validation) = (data.select(&training), data.select(&validation));
-        run(booster, plan, plan.rounds, 0, &training, Some(&validation), context)?
+        run(booster, p, p.rounds, 0, &training, Some(&validation), context)?
     };
     let mut summary = Summary {
         iterations: first.rounds,
@@ -245,10 +272,10 @@ pub(crate) fn fit_boosted(
         validation_kl: first.validation_kl,
     };
     let whole = matches!(first.stopped, StopReason::Finished | StopReason::EarlyStopping);
-    if validation.is_empty() || !plan.refit || !whole {
+    if validation.is_empty() || !p.refit || !whole {
         return Ok(Fitted { model: Box::new(first.model), summary });
     }
-    let second = run(booster, plan, first.best_round, first.rounds, data, None, context)?;
+    let second = run(booster, p, first.best_round, first.rounds, data, None, context)?;
     summary.iterations += second.rounds;
     if second.stopped != StopReason::Finished {
         // Half a model is worse than the one that was measured.

@@ -1,38 +1,38 @@
 //! `d2ldl`: label distributions that depend on the data, mixed from a row's own and those of the rows that rebuild it.
 
-use ldlf_core::learner::Abilities;
-use ldlf_core::model_file::Parts;
+use ldlf_core::model_file::{ModelShape, Parts};
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Result, Settings, Threads,
+    Algorithm, Auto, Checked, Dataset, Error, Facts, Features, FitContext, Fitted, Matrix, Model, Result,
+    Threads,
 };
 
 use crate::bfgs_ldl::{BfgsLdl, BfgsLdlParameters};
 use crate::maximum_entropy::MaximumEntropy;
 use crate::nearest::nearest;
 use crate::reference_rows::ReferenceRows;
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 use crate::stages::{Stages, was_stopped};
 
 ldlf_core::parameters! {
-    /// What `d2ldl` can be told.
-    pub struct D2ldlParameters {
-        /// Share of a row's target that comes from its neighbours.
+    /// Parameters of `d2ldl`.
+    pub struct D2LdlParameters, builder D2LdlParams for D2Ldl {
+        /// Fraction of a row's target that comes from its neighbors.
         mix: f64 = 0.3, at_least 0, at_most 1;
-        /// Neighbours that may take part in rebuilding a row.
-        neighbours: usize = 20, at_least 1;
-        /// Penalty on the sum of a row's weights, as a share of the one at which all of them vanish.
-        sparsity: f64 = 0.1, at_least 0, below 1;
-        /// Penalty l2/2 |theta|^2 of the regression; none takes the one that bfgs-ldl chooses for the targets as they are.
-        l2: Option<f64> = None, at_least 0;
-        /// Largest number of iterations of one minimisation.
-        iterations: usize = 500, at_least 1;
-        /// Ends a minimisation when an iteration lowers the mean loss by less than this.
-        tolerance: f64 = 1e-7, at_least 0;
-        /// Share of the rows held back to choose the penalty.
-        validation: f64 = 0.2, above 0, below 1;
-        /// Bring the features to a common scale first.
-        standardise: bool = true;
+        /// Number of neighbors that may take part in reconstructing a row.
+        neighbors: usize = 20, at_least 1, known_as "n_neighbors";
+        /// L1 penalty on the reconstruction weights of a row, as a fraction of the one at which all of them vanish.
+        l1: f64 = 0.1, at_least 0, below 1;
+        /// L2 penalty `l2/2 |theta|^2` of the regression; auto takes the one that `bfgs-ldl` chooses for the unmixed targets.
+        l2: Auto<f64> = Auto::Auto, at_least 0;
+        /// Maximum number of iterations of a minimisation.
+        iterations: usize = 500, at_least 1, known_as "max_iter";
+        /// Stops when an iteration lowers the mean loss by less than this.
+        tolerance: f64 = 1e-7, at_least 0, known_as "tol";
+        /// Fraction of the training rows held out to choose the penalty.
+        validation_fraction: f64 = 0.2, above 0, below 1;
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
     }
 }
 
@@ -42,72 +42,69 @@ ldlf_core::parameters! {
 ///
 /// A row that its neighbours cannot rebuild keeps its target. Source: He et al.,
 /// "Data-dependent label distribution learning for age estimation", TIP 2017.
-pub struct D2ldl {
-    parameters: D2ldlParameters,
-}
+pub struct D2Ldl;
 
-impl D2ldl {
-    /// The learner with the given parameters.
-    pub fn new(parameters: D2ldlParameters) -> Self {
-        D2ldl { parameters }
-    }
+impl Algorithm for D2Ldl {
+    type Parameters = D2LdlParameters;
 
-    fn regression(&self, l2: Option<f64>) -> BfgsLdl {
-        let D2ldlParameters { iterations, tolerance, validation, standardise, .. } = self.parameters.clone();
-        BfgsLdl::new(BfgsLdlParameters {
-            l2,
-            iterations,
-            tolerance,
-            memory: 10,
-            patience: None,
-            validation,
-            standardise,
-        })
-    }
-}
+    const FACTS: Facts = Facts {
+        iterates: true,
+        exports: true,
+        ..Facts::new(
+            "d2ldl",
+            "targets mixed with those of the rows that rebuild a row, then the maximum entropy model",
+            "He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017",
+        )
+    };
 
-impl Learner for D2ldl {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let mut l2 = self.parameters.l2;
-        let mut stages = Stages::new(if l2.is_none() { 2 } else { 1 });
-        if l2.is_none() {
-            // Mixed targets share news between rows, held back or not: only the targets as they are can choose a penalty.
-            let plain = stages.fit(&self.regression(None), data, context)?;
+    fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let mut l2 = parameters.l2;
+        let mut stages = Stages::new(if l2.is_auto() { 2 } else { 1 });
+        if l2.is_auto() {
+            // Mixed targets leak between rows, held out or not: only the targets as they are can choose a penalty.
+            let plain = stages.fit(&parameters.regression(Auto::Auto)?, data, context)?;
             if was_stopped(&plain.summary) {
                 return Ok(plain);
             }
             let mut parts = Parts::new();
             plain.model.store(&mut parts);
-            l2 = parts.detail("l2")?;
+            l2 = parts.detail::<Option<f64>>("l2")?.map_or(Auto::Auto, Auto::Given);
         }
-        let mixed = data.clone().with_targets(self.mixed_targets(data, &context.threads)?)?;
-        stages.fit(&self.regression(l2), &mixed, context)
+        let mixed = data.clone().with_targets(parameters.mixed_targets(data, &context.threads)?)?;
+        stages.fit(&parameters.regression(l2)?, &mixed, context)
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        MaximumEntropy::load(parts, shape)
     }
 }
 
-impl D2ldl {
+impl D2LdlParameters {
+    fn regression(&self, l2: Auto<f64>) -> Result<Checked<BfgsLdl>> {
+        Checked::new(BfgsLdlParameters {
+            l2,
+            iterations: self.iterations,
+            tolerance: self.tolerance,
+            memory: 10,
+            patience: None,
+            validation_fraction: self.validation_fraction,
+            scaling: self.scaling,
+        })
+    }
+
     fn mixed_targets(&self, data: &Dataset, threads: &Threads) -> Result<Matrix<f32>> {
-        let p = &self.parameters;
+        let p = self;
         let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();
         if p.mix == 0.0 || present.len() < 2 {
             return Ok(data.targets().clone());
         }
-        let scaled = Scaling::choose(p.standardise, data)?.apply(data.features()?);
+        let scaled = Scaling::choose(p.scaling, data)?.apply(data.features()?);
         let kept = ReferenceRows::new(scaled.select(&present));
         let queries: Vec<usize> = (0..present.len()).collect();
         let itself = |query: usize, row: usize| query == row;
-        let neighbours = nearest(&kept, kept.features(), &queries, p.neighbours, threads, Some(&itself));
+        let neighbours = nearest(&kept, kept.features(), &queries, p.neighbors, threads, Some(&itself));
         let weights = threads.map(chunks(present.len(), 16), |rows| {
-            rows.map(|row| rebuilding_weights(kept.features(), row, &neighbours[row], p.sparsity))
+            rows.map(|row| rebuilding_weights(kept.features(), row, &neighbours[row], p.l1))
                 .collect::<Vec<_>>()
         });
         let mut targets = data.targets().clone();
@@ -135,7 +132,7 @@ impl D2ldl {
 const SWEEPS: usize = 1000;
 
 /// The weights of `neighbours` that rebuild a row, by coordinate descent: each is moved to its best value in turn.
-fn rebuilding_weights(rows: &Features, row: usize, neighbours: &[u32], sparsity: f64) -> Vec<f64> {
+fn rebuilding_weights(rows: &Features, row: usize, neighbours: &[u32], l1: f64) -> Vec<f64> {
     let width = rows.cols();
     let mut block = vec![0.0f32; (neighbours.len() + 1) * width];
     for (out, from) in block
@@ -148,7 +145,7 @@ fn rebuilding_weights(rows: &Features, row: usize, neighbours: &[u32], sparsity:
     let others: Vec<&[f32]> = others.chunks_exact(width.max(1)).collect();
     let wanted: Vec<f64> = others.iter().map(|other| dot(own, other)).collect();
     let gram: Vec<Vec<f64>> = others.iter().map(|a| others.iter().map(|b| dot(a, b)).collect()).collect();
-    let penalty = sparsity * wanted.iter().copied().fold(0.0, f64::max);
+    let penalty = l1 * wanted.iter().copied().fold(0.0, f64::max);
     let mut weights = vec![0.0f64; others.len()];
     for _ in 0..SWEEPS {
         let mut moved = 0.0f64;
@@ -172,18 +169,6 @@ fn rebuilding_weights(rows: &Features, row: usize, neighbours: &[u32], sparsity:
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
 }
-
-/// `d2ldl` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "d2ldl",
-    summary: "targets mixed with those of the rows that rebuild a row, then the maximum entropy model",
-    source: "He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: D2ldlParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(D2ldl::new(D2ldlParameters::from_settings(settings)?))),
-    load: MaximumEntropy::load,
-};
 
 #[cfg(test)]
 mod tests {

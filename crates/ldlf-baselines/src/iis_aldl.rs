@@ -2,36 +2,26 @@
 
 use ldlf_core::answers::Rule;
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
 use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Inputs, Learner, LearnerEntry, Matrix, Model, Prediction, Result,
-    Settings, Threads, Value,
+    Algorithm, Auto, Checked, Dataset, Error, Facts, FitContext, Fitted, Inputs, Matrix, Model, Prediction,
+    Result, Threads, Value,
 };
 
-use crate::iis_ldl::{IisLdl, IisLdlParameters};
+use crate::iis_ldl::{IisLdl, IisLdlParameters, IisParams};
 use crate::maximum_entropy::MaximumEntropy;
 use crate::ordered::{label_values, nearest_label, numbers};
 use crate::stages::{Stages, was_stopped};
 
 ldlf_core::parameters! {
-    /// What `iis-aldl` can be told.
-    pub struct IisAldlParameters {
-        /// Deviation of every label's Gaussian at the start; none takes it from the targets.
-        sigma: Option<f64> = None, above 0;
-        /// Largest number of rounds: a fit, then new widths.
+    /// Parameters of `iis-aldl` beside those of `iis-ldl`.
+    pub struct IisAldlParameters, after IisLdlParameters in IisParams for IisAldl {
+        /// Initial standard deviation of the Gaussian at every label; auto takes it from the targets.
+        init_sigma: Auto<f64> = Auto::Auto, above 0;
+        /// Maximum number of rounds: a fit of `iis-ldl`, then new deviations.
         rounds: usize = 5, at_least 1;
-        /// Largest number of iterations of one fit.
-        iterations: usize = 300, at_least 1;
-        /// Ends a fit when an iteration lowers the mean loss by less than this.
-        tolerance: f64 = 1e-6, at_least 0;
-        /// Iterations without improvement on rows held back before a fit stops; none goes on to the tolerance.
-        patience: Option<usize> = Some(10), at_least 1;
-        /// Share of the rows held back to stop early.
-        validation: f64 = 0.1, above 0, below 1;
-        /// Bring the features to a common scale first.
-        standardise: bool = true;
     }
 }
 
@@ -44,47 +34,37 @@ ldlf_core::parameters! {
 ///
 /// The label of a row is its single label, else the one nearest to the mean of its distribution. Source: Geng, Wang and Xia,
 /// "Facial age estimation by adaptive label distribution learning", ICPR 2014.
-pub struct IisAldl {
-    parameters: IisAldlParameters,
-}
+pub struct IisAldl;
 
-impl IisAldl {
-    /// The learner with the given parameters.
-    pub fn new(parameters: IisAldlParameters) -> Self {
-        IisAldl { parameters }
-    }
+impl Algorithm for IisAldl {
+    type Parameters = (IisLdlParameters, IisAldlParameters);
 
-    fn inner(&self) -> IisLdl {
-        let IisAldlParameters { iterations, tolerance, patience, validation, standardise, .. } =
-            self.parameters.clone();
-        IisLdl::new(IisLdlParameters { iterations, tolerance, patience, validation, standardise })
-    }
-}
+    const FACTS: Facts = Facts {
+        ordered: true,
+        iterates: true,
+        exports: true,
+        ..Facts::new(
+            "iis-aldl",
+            "iis-ldl on Gaussians whose width at every label adapts to what is predicted there",
+            "Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014",
+        )
+    };
 
-impl Learner for IisAldl {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let values = label_values(data, self.name())?;
+    fn fit((inner, own): &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let values = label_values(data, Self::FACTS.name)?;
         let numbers = numbers(data, values);
         let labels: Vec<usize> = numbers.iter().map(|&number| nearest_label(number, values)).collect();
-        let mut widths = match self.parameters.sigma {
-            Some(sigma) => vec![sigma; values.len()],
-            None => re_estimated(&vec![None; values.len()], values, &labels, data.targets(), |_| true),
+        let mut widths = match own.init_sigma {
+            Auto::Given(sigma) => vec![sigma; values.len()],
+            Auto::Auto => re_estimated(&vec![None; values.len()], values, &labels, data.targets(), |_| true),
         };
         let mut best: Option<(f64, AdaptiveModel, Summary)> = None;
         let mut iterations = 0;
-        let mut stages = Stages::new(self.parameters.rounds);
-        for _ in 0..self.parameters.rounds {
+        let inner = Checked::<IisLdl>::new(inner.clone())?;
+        let mut stages = Stages::new(own.rounds);
+        for _ in 0..own.rounds {
             let adapted = data.clone().with_targets(targets(values, &labels, &widths)?)?;
-            let Fitted { model, mut summary } = stages.fit(&self.inner(), &adapted, context)?;
+            let Fitted { model, mut summary } = stages.fit(&inner, &adapted, context)?;
             let predicted = model.predict(data.inputs(), &context.threads)?.into_distributions()?;
             let errors = errors(&predicted, values, &numbers);
             let mean_error = weighted_mean(&errors, data);
@@ -104,6 +84,14 @@ impl Learner for IisAldl {
         let (_, model, mut summary) = best.expect("there is at least one round");
         summary.iterations = iterations;
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let widths = parts.f64s("widths", &[shape.labels])?;
+        if widths.iter().any(|&width| width <= 0.0) {
+            return Err(Error::model_file("the model file's \"widths\" are not all above 0"));
+        }
+        Ok(Box::new(AdaptiveModel { inner: MaximumEntropy::load(parts, shape)?, widths }))
     }
 }
 
@@ -207,26 +195,6 @@ impl Model for AdaptiveModel {
         self.inner.add_to_graph(graph, features)
     }
 }
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let widths = parts.f64s("widths", &[shape.labels])?;
-    if widths.iter().any(|&width| width <= 0.0) {
-        return Err(Error::model_file("the model file's \"widths\" are not all above 0"));
-    }
-    Ok(Box::new(AdaptiveModel { inner: MaximumEntropy::load(parts, shape)?, widths }))
-}
-
-/// `iis-aldl` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "iis-aldl",
-    summary: "iis-ldl on Gaussians whose width at every label adapts to what is predicted there",
-    source: "Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: true, images: false },
-    parameters: IisAldlParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(IisAldl::new(IisAldlParameters::from_settings(settings)?))),
-    load,
-};
 
 #[cfg(test)]
 mod tests {

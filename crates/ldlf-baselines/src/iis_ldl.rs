@@ -2,29 +2,27 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::learner::Abilities;
+use ldlf_core::model_file::{ModelShape, Parts};
 use ldlf_core::parallel::chunks;
-use ldlf_core::{
-    Dataset, Features, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
-};
+use ldlf_core::{Algorithm, Dataset, Facts, Features, FitContext, Fitted, Model, Result, StopReason, memory};
 
 use crate::maximum_entropy::{MaximumEntropy, Objective};
 use crate::progress::{Progress, split};
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 
 ldlf_core::parameters! {
-    /// What `iis-ldl` can be told.
-    pub struct IisLdlParameters {
-        /// Largest number of iterations.
-        iterations: usize = 300, at_least 1;
-        /// Ends when an iteration lowers the mean loss by less than this.
-        tolerance: f64 = 1e-6, at_least 0;
-        /// Iterations without improvement on rows held back before stopping; none goes on to the tolerance.
-        patience: Option<usize> = Some(10), at_least 1;
-        /// Share of the rows held back to stop early.
-        validation: f64 = 0.1, above 0, below 1;
-        /// Bring the features to a common scale first.
-        standardise: bool = true;
+    /// Parameters of `iis-ldl`.
+    pub struct IisLdlParameters, builder IisParams for IisLdl {
+        /// Maximum number of iterations.
+        iterations: usize = 300, at_least 1, known_as "max_iter";
+        /// Stops when an iteration lowers the mean loss by less than this.
+        tolerance: f64 = 1e-6, at_least 0, known_as "tol";
+        /// Iterations without improvement on the held-out rows before stopping; none runs to the tolerance.
+        patience: Option<usize> = Some(10), at_least 1, known_as "n_iter_no_change";
+        /// Fraction of the training rows held out for early stopping.
+        validation_fraction: f64 = 0.1, above 0, below 1;
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
     }
 }
 
@@ -35,34 +33,27 @@ ldlf_core::parameters! {
 ///
 /// Source: Geng, Yin and Zhou, "Facial age estimation by learning from label distributions", TPAMI 2013; the bound:
 /// Della Pietra et al., "Inducing features of random fields", TPAMI 1997. The bias is a feature that is always 1.
-pub struct IisLdl {
-    parameters: IisLdlParameters,
-}
+pub struct IisLdl;
 
-impl IisLdl {
-    /// The learner with the given parameters.
-    pub fn new(parameters: IisLdlParameters) -> Self {
-        IisLdl { parameters }
-    }
-}
+impl Algorithm for IisLdl {
+    type Parameters = IisLdlParameters;
 
-impl Learner for IisLdl {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts {
+        iterates: true,
+        exports: true,
+        ..Facts::new(
+            "iis-ldl",
+            "maximum entropy model, fitted by improved iterative scaling, stopped early",
+            "Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013",
+        )
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let p = &self.parameters;
+    fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let sizes = [("features", data.features()?.cols() + 1), ("labels", data.labels()), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
         let labels = data.labels();
-        let scaling = Scaling::choose(p.standardise, data)?;
-        let (training, held) = split(data, p.validation, p.patience, context);
+        let scaling = Scaling::choose(p.scaling, data)?;
+        let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
         let objective = Objective::new(training, &scaling, 0.0, &context.threads)?;
         let equations = Equations::new(objective.rows(), training);
@@ -96,6 +87,10 @@ impl Learner for IisLdl {
         }
         let (model, summary) = progress.finish(model(&theta), ended);
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        MaximumEntropy::load(parts, shape)
     }
 }
 
@@ -194,15 +189,3 @@ impl Equations {
         delta
     }
 }
-
-/// `iis-ldl` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "iis-ldl",
-    summary: "maximum entropy model, fitted by improved iterative scaling, stopped early",
-    source: "Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: IisLdlParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(IisLdl::new(IisLdlParameters::from_settings(settings)?))),
-    load: MaximumEntropy::load,
-};

@@ -4,46 +4,46 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use ldlf_core::early_stopping::hold_out;
-use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Inputs, Learner, LearnerEntry, Model, Prediction, Result, Settings,
+    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Inputs, Model, Prediction, Predicts, Result,
     StopReason, Threads, Value,
 };
 
 use crate::kernel::Kernel;
 use crate::ordered::{label_values, nearest_label, numbers};
 use crate::reference_rows::ReferenceRows;
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 use crate::stages::report_step;
 use crate::svc::{KernelRows, train};
 use crate::svr::regress;
 
 ldlf_core::parameters! {
-    /// What `larr` can be told.
-    pub struct LarrParameters {
-        /// How far from the regressed value labels compete, in units of their values; none chooses 1, 2, 4 or 8 on rows held back.
-        window: Option<f64> = None, at_least 0;
-        /// Cost C of an error of the regression by one deviation of the label; none chooses 1, 3, 10 or 30 on rows held back.
-        penalty: Option<f64> = None, above 0;
-        /// Error of the regression that is free of charge, in deviations of the label.
+    /// Parameters of `larr`.
+    pub struct LarrParameters, builder LarrParams for Larr {
+        /// How far from the regressed value labels compete, in units of their values; auto chooses 1, 2, 4 or 8 on held-out rows.
+        window: Auto<f64> = Auto::Auto, at_least 0;
+        /// Cost C of the regression per standard deviation of the label; auto chooses 1, 3, 10 or 30 on held-out rows.
+        c: Auto<f64> = Auto::Auto, above 0, known_as "C";
+        /// Half-width of the tube without loss, in standard deviations of the label.
         epsilon: f64 = 0.1, at_least 0;
-        /// Cost C of a row on the wrong side of a classifier.
-        pair_penalty: f64 = 1.0, above 0;
-        /// Deviation of the kernel as a multiple of the mean distance between training rows.
+        /// Cost C of the classifiers of pairs of labels.
+        pair_c: f64 = 1.0, above 0;
+        /// Width of the kernel, as a multiple of the mean distance between training rows.
         width: f64 = 1.0, above 0;
-        /// Largest violation of the optimality conditions that is left.
-        tolerance: f64 = 0.001, above 0;
-        /// Share of the rows held back to choose.
-        validation: f64 = 0.2, above 0, below 1;
-        /// Whether features are scaled to deviation 1.
-        standardise: bool = true;
+        /// Largest violation of the optimality conditions at which the solver stops.
+        tolerance: f64 = 0.001, above 0, known_as "tol";
+        /// Fraction of the training rows held out to choose what is auto.
+        validation_fraction: f64 = 0.2, above 0, below 1;
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
     }
 }
 
 const WINDOWS: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
-const PENALTIES: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
+const COSTS: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
 
 /// Labels whose classifiers are trained between two reports.
 const BATCH: usize = 8;
@@ -55,46 +55,40 @@ const BATCH: usize = 8;
 /// The kernel is `exp(-|x - y|^2 / (2 s^2))`. The label of a row is its single label, else the one nearest to the mean of its
 /// distribution. Source: Guo, Fu, Dyer and Huang, "Image-based human age estimation by manifold learning and locally adjusted
 /// robust regression", TIP 2008, whose tournament of pairs is here a count of the pairs won.
-pub struct Larr {
-    parameters: LarrParameters,
-}
+pub struct Larr;
 
-impl Larr {
-    /// The learner with the given parameters.
-    pub fn new(parameters: LarrParameters) -> Self {
-        Larr { parameters }
-    }
-}
+impl Algorithm for Larr {
+    type Parameters = LarrParameters;
 
-impl Learner for Larr {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts {
+        ordered: true,
+        predicts: Predicts::Values,
+        ..Facts::new(
+            "larr",
+            "support vector regression, adjusted by classifiers of the labels around its answer; gives numbers only",
+            "Guo, Fu, Dyer and Huang, Image-based human age estimation by manifold learning and locally adjusted robust regression, IEEE TIP 17(7), 2008",
+        )
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let values = label_values(data, self.name())?;
+    fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let values = label_values(data, Self::FACTS.name)?;
         let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();
         let data = &data.select(&present);
         let numbers = numbers(data, values);
         let threads = context.threads.clone();
-        let (mut window, mut penalty) = (self.parameters.window, self.parameters.penalty);
-        let (training, held) = hold_out(data, self.parameters.validation, context.seed.named("window"));
+        let (mut window, mut c) = (parameters.window.given(), parameters.c.given());
+        let (training, held) = hold_out(data, parameters.validation_fraction, context.seed.named("window"));
         let mut stopped = None;
-        if (window.is_none() || penalty.is_none()) && !held.is_empty() && !training.is_empty() {
+        if (window.is_none() || c.is_none()) && !held.is_empty() && !training.is_empty() {
             let some: Vec<f64> = training.iter().map(|&row| numbers[row]).collect();
-            let mut part = Part::new(self, &data.select(&training), values, &some, &threads)?;
+            let mut part = Part::new(parameters, &data.select(&training), values, &some, &threads)?;
             let held =
                 Held { data: data.select(&held), numbers: held.iter().map(|&row| numbers[row]).collect() };
             // The regression alone chooses its cost, the window follows.
-            let choices = penalty.map_or(PENALTIES.to_vec(), |given| vec![given]);
+            let choices = c.map_or(COSTS.to_vec(), |given| vec![given]);
             let chosen = held.best(&choices, &threads, &mut part, |part, tried| part.regress(tried))?;
             part.regress(chosen);
-            penalty = Some(chosen);
+            c = Some(chosen);
             let windows = window.map_or(WINDOWS.to_vec(), |given| vec![given]);
             stopped = part.classify(windows.iter().copied().fold(0.0, f64::max), (0, 2), context);
             if stopped.is_none() {
@@ -102,8 +96,8 @@ impl Learner for Larr {
                     Some(held.best(&windows, &threads, &mut part, |part, tried| part.model.window = tried)?);
             }
         }
-        let mut part = Part::new(self, data, values, &numbers, &threads)?;
-        part.regress(penalty.unwrap_or(PENALTIES[1]));
+        let mut part = Part::new(parameters, data, values, &numbers, &threads)?;
+        part.regress(c.unwrap_or(COSTS[1]));
         let window = window.unwrap_or(WINDOWS[1]);
         part.model.window = window;
         if stopped.is_none() {
@@ -112,6 +106,51 @@ impl Learner for Larr {
         let mut summary = Summary::at_once();
         summary.stopped = stopped.unwrap_or(summary.stopped);
         Ok(Fitted { model: Box::new(part.model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let wrong = |what: &str| Error::model_file(format!("the model file's {what:?} cannot be used"));
+        let kept = ReferenceRows::load(parts, shape.features)?;
+        let gamma: f32 = parts.detail("gamma")?;
+        let (rho, window): (f64, f64) = (parts.detail("rho")?, parts.detail("window")?);
+        if !(gamma.is_finite() && gamma >= 0.0 && rho.is_finite() && window.is_finite() && window >= 0.0) {
+            return Err(wrong("gamma, rho or window"));
+        }
+        let competing = parts.f64s("competing", &[parts.shape("competing")?.iter().product()])?;
+        let limits = parts.f64s("limits", &[2])?;
+        if competing.is_empty()
+            || competing.windows(2).any(|pair| pair[0] >= pair[1])
+            || limits[0] > limits[1]
+        {
+            return Err(wrong("competing or limits"));
+        }
+        let count = parts.shape("pairs")?.first().copied().unwrap_or(0);
+        let labels = parts.u32s("pairs", &[count, 3])?;
+        let rhos = parts.f64s("pair_rho", &[count])?;
+        let stored = parts.shape("pair_rows")?.iter().product();
+        let rows = parts.u32s("pair_rows", &[stored])?;
+        let coefficients = parts.f32s("pair_coefficients", &[stored])?;
+        let mut entries = rows.into_iter().zip(coefficients);
+        let mut pairs = BTreeMap::new();
+        for (labels, rho) in labels.chunks_exact(3).zip(rhos) {
+            let coefficients: Vec<(u32, f32)> = entries.by_ref().take(labels[2] as usize).collect();
+            let known = coefficients.iter().all(|&(row, _)| (row as usize) < kept.len());
+            if coefficients.len() < labels[2] as usize || !known || labels[0] >= labels[1] {
+                return Err(wrong("pairs"));
+            }
+            pairs.insert((labels[0], labels[1]), Pair { coefficients, rho });
+        }
+        Ok(Box::new(LarrModel {
+            scaling: Scaling::load(parts, shape.features)?,
+            kernel: Kernel::Rbf { gamma },
+            regression: parts.f32s("regression", &[kept.len()])?,
+            kept,
+            rho,
+            window,
+            competing,
+            limits: (limits[0], limits[1]),
+            pairs,
+        }))
     }
 }
 
@@ -151,7 +190,7 @@ impl Held {
 
 /// A model in the making, with the rows it is made from.
 struct Part<'a> {
-    learner: &'a Larr,
+    parameters: &'a LarrParameters,
     numbers: &'a [f64],
     weights: Vec<f64>,
     /// The rows of every label.
@@ -161,15 +200,15 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn new(
-        learner: &'a Larr,
+        parameters: &'a LarrParameters,
         data: &Dataset,
         values: &[f64],
         numbers: &'a [f64],
         threads: &Threads,
     ) -> Result<Self> {
-        let scaling = Scaling::choose(learner.parameters.standardise, data)?;
+        let scaling = Scaling::choose(parameters.scaling, data)?;
         let kept = ReferenceRows::new(scaling.apply(data.features()?));
-        let kernel = Kernel::rbf(learner.parameters.width, &kept, threads);
+        let kernel = Kernel::rbf(parameters.width, &kept, threads);
         let mut rows_of = vec![Vec::new(); values.len()];
         for (row, &number) in numbers.iter().enumerate() {
             rows_of[nearest_label(number, values)].push(row);
@@ -188,12 +227,12 @@ impl<'a> Part<'a> {
         };
         let rows_of = present.iter().map(|&label| std::mem::take(&mut rows_of[label])).collect();
         let weights = (0..data.rows()).map(|row| f64::from(data.weight(row))).collect();
-        Ok(Part { learner, numbers, weights, rows_of, model })
+        Ok(Part { parameters, numbers, weights, rows_of, model })
     }
 
     /// Fits the regressor, on labels brought to deviation 1.
-    fn regress(&mut self, penalty: f64) {
-        let p = &self.learner.parameters;
+    fn regress(&mut self, c: f64) {
+        let p = self.parameters;
         let total: f64 = self.weights.iter().sum();
         let weighted = |of: &dyn Fn(f64) -> f64| {
             self.numbers.iter().zip(&self.weights).map(|(&y, w)| w * of(y)).sum::<f64>() / total
@@ -202,7 +241,7 @@ impl<'a> Part<'a> {
         let deviation = weighted(&|y| (y - mean) * (y - mean)).sqrt();
         let deviation = if deviation > 0.0 { deviation } else { 1.0 };
         let values: Vec<f64> = self.numbers.iter().map(|y| (y - mean) / deviation).collect();
-        let costs: Vec<f64> = self.weights.iter().map(|w| penalty * w).collect();
+        let costs: Vec<f64> = self.weights.iter().map(|w| c * w).collect();
         let members: Vec<usize> = (0..self.model.kept.len()).collect();
         let mut kernel = KernelRows::new(self.model.kernel, &self.model.kept);
         let solved = regress(&mut kernel, &members, &values, &costs, p.epsilon, p.tolerance);
@@ -237,11 +276,11 @@ impl<'a> Part<'a> {
 
     /// The classifier of two labels: above 0 says the higher one.
     fn pair(&self, low: usize, high: usize) -> Pair {
-        let p = &self.learner.parameters;
+        let p = self.parameters;
         let rows = [&self.rows_of[low][..], &self.rows_of[high][..]].concat();
         let signs: Vec<f64> =
             (0..rows.len()).map(|at| if at < self.rows_of[low].len() { -1.0 } else { 1.0 }).collect();
-        let costs: Vec<f64> = rows.iter().map(|&row| p.pair_penalty * self.weights[row]).collect();
+        let costs: Vec<f64> = rows.iter().map(|&row| p.pair_c * self.weights[row]).collect();
         let own = ReferenceRows::new(self.model.kept.features().select(&rows));
         let members: Vec<usize> = (0..rows.len()).collect();
         let solved =
@@ -354,57 +393,3 @@ impl Model for LarrModel {
         ]
     }
 }
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let wrong = |what: &str| Error::model_file(format!("the model file's {what:?} cannot be used"));
-    let kept = ReferenceRows::load(parts, shape.features)?;
-    let gamma: f32 = parts.detail("gamma")?;
-    let (rho, window): (f64, f64) = (parts.detail("rho")?, parts.detail("window")?);
-    if !(gamma.is_finite() && gamma >= 0.0 && rho.is_finite() && window.is_finite() && window >= 0.0) {
-        return Err(wrong("gamma, rho or window"));
-    }
-    let competing = parts.f64s("competing", &[parts.shape("competing")?.iter().product()])?;
-    let limits = parts.f64s("limits", &[2])?;
-    if competing.is_empty() || competing.windows(2).any(|pair| pair[0] >= pair[1]) || limits[0] > limits[1] {
-        return Err(wrong("competing or limits"));
-    }
-    let count = parts.shape("pairs")?.first().copied().unwrap_or(0);
-    let labels = parts.u32s("pairs", &[count, 3])?;
-    let rhos = parts.f64s("pair_rho", &[count])?;
-    let stored = parts.shape("pair_rows")?.iter().product();
-    let rows = parts.u32s("pair_rows", &[stored])?;
-    let coefficients = parts.f32s("pair_coefficients", &[stored])?;
-    let mut entries = rows.into_iter().zip(coefficients);
-    let mut pairs = BTreeMap::new();
-    for (labels, rho) in labels.chunks_exact(3).zip(rhos) {
-        let coefficients: Vec<(u32, f32)> = entries.by_ref().take(labels[2] as usize).collect();
-        let known = coefficients.iter().all(|&(row, _)| (row as usize) < kept.len());
-        if coefficients.len() < labels[2] as usize || !known || labels[0] >= labels[1] {
-            return Err(wrong("pairs"));
-        }
-        pairs.insert((labels[0], labels[1]), Pair { coefficients, rho });
-    }
-    Ok(Box::new(LarrModel {
-        scaling: Scaling::load(parts, shape.features)?,
-        kernel: Kernel::Rbf { gamma },
-        regression: parts.f32s("regression", &[kept.len()])?,
-        kept,
-        rho,
-        window,
-        competing,
-        limits: (limits[0], limits[1]),
-        pairs,
-    }))
-}
-
-/// `larr` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "larr",
-    summary: "support vector regression, adjusted by classifiers of the labels around its answer; gives numbers only",
-    source: "Guo, Fu, Dyer and Huang, Image-based human age estimation by manifold learning and locally adjusted robust regression, IEEE TIP 17(7), 2008",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: true, images: false },
-    parameters: LarrParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(Larr::new(LarrParameters::from_settings(settings)?))),
-    load,
-};

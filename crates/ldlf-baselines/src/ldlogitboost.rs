@@ -2,84 +2,42 @@
 //!
 //! The model is `p = softmax(F)`. Each round fits, for every label `j`, a regression tree `f_j` to the working response
 //! `z = (d_j - p_j) / (p_j (1 - p_j))` with weights `p_j (1 - p_j)`, both sides clipped, and adds
-//! `rate (C - 1)/C (f_j - 1/C sum_k f_k)` to `F_j`. The mean over `k` shifts all scores of a row alike, which softmax does
-//! not see; so it is left out. A leaf holds `f_j = sum (d_j - p_j) / (penalty + sum p_j (1 - p_j))`.
+//! `learning_rate (C - 1)/C (f_j - 1/C sum_k f_k)` to `F_j`. The mean over `k` shifts all scores of a row alike, which softmax does
+//! not see; so it is left out. A leaf holds `f_j = sum (d_j - p_j) / (l2 + sum p_j (1 - p_j))`.
 //!
 //! Source: Xing, Geng, Xue (2016), Logistic boosting regression for label distribution learning, CVPR; after Friedman,
 //! Hastie, Tibshirani (2000), Additive logistic regression, Annals of Statistics 28.
 
-use ldlf_core::learner::Abilities;
-use ldlf_core::{Dataset, FitContext, Fitted, Learner, LearnerEntry, Result, Settings};
+use ldlf_core::model_file::{ModelShape, Parts};
+use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
 
-use crate::boosting::{Booster, LEAST_CURVATURE, LONGEST_STEP, Plan, Round, fit_boosted, load_boosted};
+use crate::boosting::{
+    Booster, BoostingParameters, LEAST_CURVATURE, LONGEST_STEP, Round, fit_boosted, load_boosted,
+};
 use crate::regression_tree::Tree;
-use crate::tree_builder::{Limits, Objective, grow};
-
-ldlf_core::parameters! {
-    /// What `ldlogitboost` can be told.
-    pub struct LdLogitBoostParameters {
-        /// Rounds at most.
-        rounds: usize = 1000, at_least 1;
-        /// What every step is multiplied by.
-        learning_rate: f64 = 0.05, above 0, at_most 1;
-        /// Splits between the root and a leaf at most.
-        max_depth: usize = 6, at_least 1;
-        /// Least weight of the rows in a leaf (the number of rows when all weigh 1).
-        min_leaf: f64 = 10.0, above 0;
-        /// Added to every sum of second derivatives: draws steps towards zero.
-        penalty: f64 = 1.0, at_least 0;
-        /// Share of the features that a split looks at.
-        feature_share: f64 = 0.2, above 0, at_most 1;
-        /// Share of the rows that a round sees.
-        row_share: f64 = 0.7, above 0, at_most 1;
-        /// Share of the training rows held back to choose the number of rounds; 0 runs all rounds.
-        validation_share: f64 = 0.1, at_least 0, below 1;
-        /// Rounds without improvement on the rows held back before stopping.
-        patience: usize = 40, at_least 1;
-        /// Whether the model is built anew from all rows with the chosen number of rounds.
-        refit: bool = true;
-    }
-}
+use crate::tree_builder::{Objective, grow};
 
 /// Grows one tree a label and round.
-pub struct LdLogitBoost {
-    parameters: LdLogitBoostParameters,
-}
+pub struct LdLogitBoost;
 
-impl LdLogitBoost {
-    /// The learner with the given parameters.
-    pub fn new(parameters: LdLogitBoostParameters) -> Self {
-        LdLogitBoost { parameters }
-    }
-}
+impl Algorithm for LdLogitBoost {
+    type Parameters = BoostingParameters;
 
-impl Learner for LdLogitBoost {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts {
+        iterates: true,
+        ..Facts::new(
+            "ldlogitboost",
+            "boosted regression trees, one a label and round, on the K-L divergence",
+            "Xing, Geng, Xue 2016",
+        )
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
+    fn fit(parameters: &BoostingParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        fit_boosted(&LdLogitBoost, parameters, data, context)
     }
 
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let p = &self.parameters;
-        let plan = Plan {
-            rounds: p.rounds,
-            learning_rate: p.learning_rate,
-            limits: Limits {
-                depth: p.max_depth,
-                leaf_weight: p.min_leaf,
-                feature_share: p.feature_share,
-                penalty: p.penalty,
-            },
-            row_share: p.row_share,
-            validation_share: p.validation_share,
-            patience: p.patience,
-            refit: p.refit,
-        };
-        fit_boosted(self, &plan, data, context)
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        load_boosted(parts, shape, 1)
     }
 }
 
@@ -131,15 +89,3 @@ impl Booster for LdLogitBoost {
         })
     }
 }
-
-/// `ldlogitboost` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "ldlogitboost",
-    summary: "boosted regression trees, one a label and round, on the K-L divergence",
-    source: "Xing, Geng, Xue 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: LdLogitBoostParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(LdLogitBoost::new(LdLogitBoostParameters::from_settings(settings)?))),
-    load: |parts, shape| load_boosted(parts, shape, 1),
-};

@@ -4,17 +4,17 @@
 //! No crate fits several outputs in one such problem (linfa-svm and smartcore regress one output, with a solver for another
 //! loss). What `n` rows cost: two packed lower halves of an `n x n` matrix in single precision (`4 n^2` bytes; 196 MB
 //! at 7,000 rows) and one Cholesky factorisation (`n^3 / 3` products) a step, of at most `iterations` steps. What is
-//! not given (`standardise`, `clip`, `penalty`, `width`) is chosen on rows held back from at most `search_rows` training rows.
+//! `auto` (`scaling`, `target_clip`, `c`, `width`) is chosen on held-out rows from at most `search_rows` training rows.
 
 use std::ops::ControlFlow;
 
-use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::{normalise, sigmoid};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry,
-    Matrix, Model, Prediction, Result, Settings, Threads, Value, memory,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs,
+    Matrix, Model, Prediction, Result, Threads, Value, memory,
 };
 
 use crate::cholesky::Symmetric;
@@ -22,26 +22,26 @@ use crate::irwls::{Coefficients, Limits, Problem, minimise};
 use crate::kernel::Kernel;
 use crate::progress::{mean_kl, split};
 use crate::reference_rows::ReferenceRows;
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 
 ldlf_core::parameters! {
-    /// What `ldsvr` can be told.
-    pub struct LdsvrParameters {
-        /// Cost C of leaving the tube; none chooses among 1, 10 and 100.
-        penalty: Option<f64> = None, above 0;
-        /// Half-width of the tube in which nothing is lost, in units of probability.
+    /// Parameters of `ldsvr`.
+    pub struct LdsvrParameters, builder LdsvrParams for Ldsvr {
+        /// Cost C of leaving the tube; auto chooses 1, 10 or 100 on held-out rows.
+        c: Auto<f64> = Auto::Auto, above 0, known_as "C";
+        /// Half-width of the tube without loss, in units of probability.
         epsilon: f64 = 0.1, at_least 0, below 1;
-        /// Deviation of the Gaussian kernel as a multiple of the mean distance between training rows; none chooses.
-        width: Option<f64> = None, above 0;
-        /// Targets are kept this far from 0 and 1 before their logit is taken; none chooses.
-        clip: Option<f64> = None, above 0, below 0.5;
-        /// Whether features are scaled to deviation 1; none chooses.
-        standardise: Option<bool> = None;
-        /// Most steps of re-weighted least squares.
-        iterations: usize = 15, at_least 1;
-        /// A step that takes less than this share off the objective is the last.
-        tolerance: f64 = 0.001, at_least 0;
-        /// Most training rows used to choose what is not given.
+        /// Width of the kernel, as a multiple of the mean distance between training rows; auto chooses it on held-out rows.
+        width: Auto<f64> = Auto::Auto, above 0;
+        /// Distance that targets keep from 0 and 1 before their logit is taken; auto chooses it on held-out rows.
+        target_clip: Auto<f64> = Auto::Auto, above 0, below 0.5;
+        /// How features are scaled; auto chooses it on held-out rows.
+        scaling: Auto<FeatureScaling> = Auto::Auto;
+        /// Maximum number of re-weighted least squares iterations.
+        iterations: usize = 15, at_least 1, known_as "max_iter";
+        /// Stops when an iteration lowers the objective by less than this fraction.
+        tolerance: f64 = 0.001, at_least 0, known_as "tol";
+        /// Maximum number of training rows used to choose what is auto.
         search_rows: usize = 1500, at_least 2;
     }
 }
@@ -49,39 +49,32 @@ ldlf_core::parameters! {
 /// Multi-output support vector regression on logits: `z = -ln(1/d - 1)`, an RBF kernel, the loss
 /// `max(u/4 - eps, 0)^2` of the distance `u` between `z` and its prediction (1/4 is the sigmoid's Lipschitz bound).
 /// Predictions pass the sigmoid and are divided by their sum. A row's weight multiplies its cost.
-pub struct Ldsvr {
-    parameters: LdsvrParameters,
-}
+pub struct Ldsvr;
 
 /// What is chosen on held-out rows where it is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Chosen {
-    standardise: bool,
+    scaling: FeatureScaling,
     clip: f64,
-    penalty: f64,
+    c: f64,
     width: f64,
 }
 
-impl Ldsvr {
-    /// The learner with the given parameters.
-    pub fn new(parameters: LdsvrParameters) -> Self {
-        Ldsvr { parameters }
-    }
-
+impl LdsvrParameters {
     fn limits(&self) -> Limits {
-        Limits { iterations: self.parameters.iterations, tolerance: self.parameters.tolerance }
+        Limits { iterations: self.iterations, tolerance: self.tolerance }
     }
 
     /// Two short sweeps: how rows and targets are prepared, then how smooth the functions are.
     fn choose(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<(Chosen, Option<f64>)> {
-        let p = &self.parameters;
+        let p = self;
         let mut best = Chosen {
-            standardise: p.standardise.unwrap_or(true),
-            clip: p.clip.unwrap_or(0.01),
-            penalty: p.penalty.unwrap_or(10.0),
+            scaling: p.scaling.unwrap_or(FeatureScaling::Standard),
+            clip: p.target_clip.unwrap_or(0.01),
+            c: p.c.unwrap_or(10.0),
             width: p.width.unwrap_or(1.0),
         };
-        if p.standardise.is_some() && p.clip.is_some() && p.penalty.is_some() && p.width.is_some() {
+        if !(p.scaling.is_auto() || p.target_clip.is_auto() || p.c.is_auto() || p.width.is_auto()) {
             return Ok((best, None));
         }
         let mut rows: Vec<usize> = (0..data.rows()).collect();
@@ -96,10 +89,10 @@ impl Ldsvr {
         };
         let mut least = f64::INFINITY;
         let mut tried = Vec::new();
-        for standardise in given_or(p.standardise, &[true, false]) {
-            let at = Prepared::new(&training, standardise, best.width, &context.threads)?;
-            for clip in given_or(p.clip, &[0.01, 0.03, 0.001]) {
-                let candidate = Chosen { standardise, clip, ..best };
+        for scaling in given_or(p.scaling, &[FeatureScaling::Standard, FeatureScaling::Raw]) {
+            let at = Prepared::new(&training, scaling, best.width, &context.threads)?;
+            for clip in given_or(p.target_clip, &[0.01, 0.03, 0.001]) {
+                let candidate = Chosen { scaling, clip, ..best };
                 context.go_on()?;
                 let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
                 tried.push((candidate, kl));
@@ -108,9 +101,9 @@ impl Ldsvr {
         keep_least(&tried, &mut best, &mut least);
         tried.clear();
         for width in given_or(p.width, &[1.0, 0.5]) {
-            let at = Prepared::new(&training, best.standardise, width, &context.threads)?;
-            for penalty in given_or(p.penalty, &[10.0, 1.0, 100.0]) {
-                let candidate = Chosen { width, penalty, ..best };
+            let at = Prepared::new(&training, best.scaling, width, &context.threads)?;
+            for c in given_or(p.c, &[10.0, 1.0, 100.0]) {
+                let candidate = Chosen { width, c, ..best };
                 if candidate != best {
                     context.go_on()?;
                     let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
@@ -151,14 +144,14 @@ impl Ldsvr {
             targets,
             labels: data.labels(),
             weights: data.weights(),
-            penalty: chosen.penalty,
-            epsilon: self.parameters.epsilon,
+            penalty: chosen.c,
+            epsilon: self.epsilon,
         }
     }
 }
 
-fn given_or<T: Copy>(given: Option<T>, otherwise: &[T]) -> Vec<T> {
-    given.map_or_else(|| otherwise.to_vec(), |value| vec![value])
+fn given_or<T: Copy>(given: Auto<T>, otherwise: &[T]) -> Vec<T> {
+    given.given().map_or_else(|| otherwise.to_vec(), |value| vec![value])
 }
 
 fn keep_least(tried: &[(Chosen, f64)], best: &mut Chosen, least: &mut f64) {
@@ -178,8 +171,8 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(data: &Dataset, standardise: bool, width: f64, threads: &Threads) -> Result<Self> {
-        let scaling = Scaling::choose(standardise, data)?;
+    fn new(data: &Dataset, scaling: FeatureScaling, width: f64, threads: &Threads) -> Result<Self> {
+        let scaling = Scaling::choose(scaling, data)?;
         let kept = ReferenceRows::new(scaling.apply(data.features()?));
         let kernel = Kernel::rbf(width, &kept, threads);
         let matrix = kernel.matrix(&kept, threads);
@@ -215,27 +208,29 @@ fn sigmoids(
     Matrix::new(scaled.rows(), labels, values)
 }
 
-impl Learner for Ldsvr {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+impl Algorithm for Ldsvr {
+    type Parameters = LdsvrParameters;
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
+    const FACTS: Facts = Facts {
+        iterates: true,
+        ..Facts::new(
+            "ldsvr",
+            "support vector regression of all labels at once, through a sigmoid",
+            "Geng and Hou 2015, Pre-release prediction of crowd opinion on movies by label distribution learning",
+        )
+    };
 
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
+    fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let rows = [("rows", data.rows()), ("rows", data.rows())];
         memory::check("the kernel matrix and its factor", &rows, size_of::<f32>())?;
-        let (chosen, validation_kl) = self.choose(data, context)?;
-        let at = Prepared::new(data, chosen.standardise, chosen.width, &context.threads)?;
+        let (chosen, validation_kl) = parameters.choose(data, context)?;
+        let at = Prepared::new(data, chosen.scaling, chosen.width, &context.threads)?;
         let targets = logits(data.targets(), chosen.clip);
-        let problem = self.problem(data, &at, &targets, chosen);
+        let problem = parameters.problem(data, &at, &targets, chosen);
         let threads = context.threads.clone();
-        let total = self.parameters.iterations;
+        let total = parameters.iterations;
         let outcome =
-            minimise(&problem, self.limits(), &threads, &mut |iteration, objective, coefficients| {
+            minimise(&problem, parameters.limits(), &threads, &mut |iteration, objective, coefficients| {
                 let state = Unfinished { at: &at, coefficients };
                 context.report(FitEvent::Iteration { iteration, total, loss: Some(objective) }, &state)
             })?;
@@ -248,6 +243,28 @@ impl Learner for Ldsvr {
         };
         let model = LdsvrModel::without_idle_rows(&at, outcome.coefficients, chosen);
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let scaling = Scaling::load(parts, shape.features)?;
+        let kept = ReferenceRows::load(parts, shape.features)?;
+        let beta = parts.f32s("beta", &[kept.len(), shape.labels])?;
+        let bias = parts.f32s("bias", &[shape.labels])?;
+        let gamma: f32 = parts.detail("gamma")?;
+        if !(gamma.is_finite() && gamma >= 0.0) {
+            return Err(Error::model_file(format!(
+                "the model file's \"gamma\" should be at least 0, found {gamma}"
+            )));
+        }
+        let (c, target_clip) = (parts.detail("c")?, parts.detail("target_clip")?);
+        Ok(Box::new(LdsvrModel {
+            scaling,
+            kept,
+            gamma,
+            coefficients: Coefficients { beta, bias },
+            c,
+            target_clip,
+        }))
     }
 }
 
@@ -272,9 +289,9 @@ struct LdsvrModel {
     kept: ReferenceRows,
     gamma: f32,
     coefficients: Coefficients,
-    /// The penalty and the clip in use, for `inspect`.
-    penalty: f64,
-    clip: f64,
+    /// The cost and the clip in use, for `inspect`.
+    c: f64,
+    target_clip: f64,
 }
 
 impl LdsvrModel {
@@ -294,8 +311,8 @@ impl LdsvrModel {
             kept: ReferenceRows::new(at.kept.features().select(&busy)),
             gamma,
             coefficients: Coefficients { beta, bias: coefficients.bias.clone() },
-            penalty: chosen.penalty,
-            clip: chosen.clip,
+            c: chosen.c,
+            target_clip: chosen.clip,
         }
     }
 }
@@ -315,50 +332,16 @@ impl Model for LdsvrModel {
         parts.put("beta", Array::F32(vec![self.kept.len(), labels], self.coefficients.beta.clone()));
         parts.put("bias", Array::F32(vec![labels], self.coefficients.bias.clone()));
         parts.put_detail("gamma", self.gamma);
-        parts.put_detail("penalty", self.penalty);
-        parts.put_detail("clip", self.clip);
+        parts.put_detail("c", self.c);
+        parts.put_detail("target_clip", self.target_clip);
     }
 
     fn inspect(&self) -> Vec<(String, Value)> {
         vec![
             ("support vectors".into(), self.kept.len().into()),
             ("gamma".into(), self.gamma.into()),
-            ("penalty".into(), self.penalty.into()),
-            ("clip".into(), self.clip.into()),
+            ("c".into(), self.c.into()),
+            ("target_clip".into(), self.target_clip.into()),
         ]
     }
 }
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let scaling = Scaling::load(parts, shape.features)?;
-    let kept = ReferenceRows::load(parts, shape.features)?;
-    let beta = parts.f32s("beta", &[kept.len(), shape.labels])?;
-    let bias = parts.f32s("bias", &[shape.labels])?;
-    let gamma: f32 = parts.detail("gamma")?;
-    if !(gamma.is_finite() && gamma >= 0.0) {
-        return Err(Error::model_file(format!(
-            "the model file's \"gamma\" should be at least 0, found {gamma}"
-        )));
-    }
-    let (penalty, clip) = (parts.detail("penalty")?, parts.detail("clip")?);
-    Ok(Box::new(LdsvrModel {
-        scaling,
-        kept,
-        gamma,
-        coefficients: Coefficients { beta, bias },
-        penalty,
-        clip,
-    }))
-}
-
-/// `ldsvr` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "ldsvr",
-    summary: "support vector regression of all labels at once, through a sigmoid",
-    source: "Geng and Hou 2015, Pre-release prediction of crowd opinion on movies by label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: LdsvrParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(Ldsvr::new(LdsvrParameters::from_settings(settings)?))),
-    load,
-};

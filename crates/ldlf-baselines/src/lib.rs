@@ -1,12 +1,12 @@
-//! The rivals: what label distribution data was learnt with before the forest, and what a user would pick instead.
-//! One file a rival, each with its parameters, its learner, its model and its entry for the registry.
+//! The baselines: what label distribution data was learnt with before the forest, and what a user would pick instead.
+//! One file per baseline, each with its parameters, its algorithm and its model.
 
 pub mod aa_bp;
 pub mod aa_knn;
 pub mod aas;
 pub mod aoso_ldlogitboost;
 pub mod bfgs_ldl;
-mod boosting;
+pub mod boosting;
 mod centring;
 mod cholesky;
 mod clusters;
@@ -46,27 +46,46 @@ mod svr;
 mod tree_builder;
 pub mod tree_forest;
 
+pub use aa_bp::AaBp;
+pub use aa_knn::AaKnn;
+pub use aas::Aas;
+pub use aoso_ldlogitboost::AosoLdLogitBoost;
+pub use bfgs_ldl::BfgsLdl;
+pub use cpnn::Cpnn;
+pub use d2ldl::D2Ldl;
+pub use extra_trees::ExtraTrees;
+pub use iis_aldl::IisAldl;
+pub use iis_ldl::IisLdl;
+pub use larr::Larr;
+pub use ldlogitboost::LdLogitBoost;
+pub use ldsvr::Ldsvr;
+pub use pt_bayes::PtBayes;
+pub use pt_svm::PtSvm;
+pub use random_forest::RandomForest;
+pub use scaling::FeatureScaling;
+pub use sce_ldl::SceLdl;
+
 use ldlf_core::LearnerEntry;
 
-/// Every rival, in the order of `ldlf learners`.
+/// Every baseline, in the order of `ldlf learners`.
 pub fn entries() -> Vec<LearnerEntry> {
     vec![
-        aa_bp::ENTRY,
-        aa_knn::ENTRY,
-        aas::ENTRY,
-        aoso_ldlogitboost::ENTRY,
-        bfgs_ldl::ENTRY,
-        cpnn::ENTRY,
-        d2ldl::ENTRY,
-        extra_trees::ENTRY,
-        iis_aldl::ENTRY,
-        iis_ldl::ENTRY,
-        larr::ENTRY,
-        ldlogitboost::ENTRY,
-        ldsvr::ENTRY,
-        pt_bayes::ENTRY,
-        pt_svm::ENTRY,
-        random_forest::ENTRY,
-        sce_ldl::ENTRY,
+        LearnerEntry::of::<AaBp>(),
+        LearnerEntry::of::<AaKnn>(),
+        LearnerEntry::of::<Aas>(),
+        LearnerEntry::of::<AosoLdLogitBoost>(),
+        LearnerEntry::of::<BfgsLdl>(),
+        LearnerEntry::of::<Cpnn>(),
+        LearnerEntry::of::<D2Ldl>(),
+        LearnerEntry::of::<ExtraTrees>(),
+        LearnerEntry::of::<IisAldl>(),
+        LearnerEntry::of::<IisLdl>(),
+        LearnerEntry::of::<Larr>(),
+        LearnerEntry::of::<LdLogitBoost>(),
+        LearnerEntry::of::<Ldsvr>(),
+        LearnerEntry::of::<PtBayes>(),
+        LearnerEntry::of::<PtSvm>(),
+        LearnerEntry::of::<RandomForest>(),
+        LearnerEntry::of::<SceLdl>(),
     ]
 }

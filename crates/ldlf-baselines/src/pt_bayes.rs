@@ -4,24 +4,24 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::softmax_in_place;
 use ldlf_core::parallel::chunks;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry,
-    Matrix, Model, Prediction, Result, Settings, Threads, Value,
+    Algorithm, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix,
+    Model, Prediction, Result, Threads, Value,
 };
 
 use crate::problem_transformation::{resampled, weights};
 
 ldlf_core::parameters! {
-    /// What `pt-bayes` can be told.
-    pub struct PtBayesParameters {
-        /// Draw as many single-label rows as there are rows, as published; false counts every one by its weight.
+    /// Parameters of `pt-bayes`.
+    pub struct PtBayesParameters, builder PtBayesParams for PtBayes {
+        /// Whether to draw as many single-label rows as there are rows, as published, instead of weighting them.
         resample: bool = false;
-        /// Share of the largest variance of a feature that is added to every variance.
-        smoothing: f64 = 1e-9, at_least 0;
+        /// Fraction of the largest feature variance that is added to every variance.
+        smoothing: f64 = 1e-9, at_least 0, known_as "var_smoothing";
     }
 }
 
@@ -30,36 +30,26 @@ const LEAST_VARIANCE: f64 = 1e-30;
 
 /// `p(c | x)` in proportion to `n_c prod_j N(x_j; mu_cj, s2_cj)` where, with the weights `v_ic = w_i d_ic` (or counts of draws),
 /// `n_c = sum_i v_ic`, `mu_cj = sum_i v_ic x_ij / n_c` and `s2_cj = sum_i v_ic (x_ij - mu_cj)^2 / n_c` plus the smoothing.
-pub struct PtBayes {
-    parameters: PtBayesParameters,
-}
+pub struct PtBayes;
 
-impl PtBayes {
-    /// The learner with the given parameters.
-    pub fn new(parameters: PtBayesParameters) -> Self {
-        PtBayes { parameters }
-    }
-}
+impl Algorithm for PtBayes {
+    type Parameters = PtBayesParameters;
 
-impl Learner for PtBayes {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts::new(
+        "pt-bayes",
+        "Gaussian naive Bayes on rows of single labels, weighted by the distributions",
+        "Geng 2016, Label distribution learning",
+    );
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
+    fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?;
-        let cells = if self.parameters.resample { resampled(data, context.seed) } else { weights(data) };
+        let cells = if parameters.resample { resampled(data, context.seed) } else { weights(data) };
         let mut moments = Moments::of(features, &cells);
         let mut whole = Matrix::zeros(data.rows(), 1);
         (0..data.rows()).for_each(|row| whole.row_mut(row)[0] = cells.row(row).iter().sum());
         let largest = Moments::of(features, &whole).variances.into_iter().fold(0.0, f64::max);
         for variance in &mut moments.variances {
-            *variance = (*variance + self.parameters.smoothing * largest).max(LEAST_VARIANCE);
+            *variance = (*variance + parameters.smoothing * largest).max(LEAST_VARIANCE);
         }
         let model = PtBayesModel::new(moments, features.cols());
         let mut summary = Summary::at_once();
@@ -68,6 +58,21 @@ impl Learner for PtBayes {
             summary.stopped = reason;
         }
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let moments = Moments {
+            counts: parts.f64s("label_weights", &[shape.labels])?,
+            means: parts.f64s("means", &[shape.labels, shape.features])?,
+            variances: parts.f64s("variances", &[shape.labels, shape.features])?,
+        };
+        if moments.counts.iter().any(|&n| n < 0.0) || moments.counts.iter().sum::<f64>() <= 0.0 {
+            return Err(Error::model_file("the model file's \"label_weights\" are not weights"));
+        }
+        if moments.variances.iter().any(|&s| s < LEAST_VARIANCE) {
+            return Err(Error::model_file("the model file's \"variances\" are not all above 0"));
+        }
+        Ok(Box::new(PtBayesModel::new(moments, shape.features)))
     }
 }
 
@@ -191,30 +196,3 @@ impl Model for PtBayesModel {
         vec![("label weights".into(), self.moments.counts.clone().into())]
     }
 }
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let moments = Moments {
-        counts: parts.f64s("label_weights", &[shape.labels])?,
-        means: parts.f64s("means", &[shape.labels, shape.features])?,
-        variances: parts.f64s("variances", &[shape.labels, shape.features])?,
-    };
-    if moments.counts.iter().any(|&n| n < 0.0) || moments.counts.iter().sum::<f64>() <= 0.0 {
-        return Err(Error::model_file("the model file's \"label_weights\" are not weights"));
-    }
-    if moments.variances.iter().any(|&s| s < LEAST_VARIANCE) {
-        return Err(Error::model_file("the model file's \"variances\" are not all above 0"));
-    }
-    Ok(Box::new(PtBayesModel::new(moments, shape.features)))
-}
-
-/// `pt-bayes` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "pt-bayes",
-    summary: "Gaussian naive Bayes on rows of single labels, weighted by the distributions",
-    source: "Geng 2016, Label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
-    parameters: PtBayesParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(PtBayes::new(PtBayesParameters::from_settings(settings)?))),
-    load,
-};

@@ -7,21 +7,21 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::learner::{Abilities, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::normalise;
 use ldlf_core::parallel::chunks;
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry, Matrix, Model,
-    Prediction, Result, Seed, Settings, StopReason, Threads, Value, memory,
+    Algorithm, Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model,
+    Prediction, Result, Seed, StopReason, Threads, Value, memory,
 };
 
 use crate::kernel::Kernel;
 use crate::pairwise_probabilities::{Sigmoid, couple, pairs};
 use crate::problem_transformation::resampled;
 use crate::reference_rows::ReferenceRows;
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 use crate::svc::{KernelRows, decisions, train};
 
 ldlf_core::choices! {
@@ -35,20 +35,20 @@ ldlf_core::choices! {
 }
 
 ldlf_core::parameters! {
-    /// What `pt-svm` can be told.
-    pub struct PtSvmParameters {
+    /// Parameters of `pt-svm`.
+    pub struct PtSvmParameters, builder PtSvmParams for PtSvm {
         /// Cost C of a row on the wrong side.
-        penalty: f64 = 1.0, above 0;
+        c: f64 = 1.0, above 0, known_as "C";
         /// Kernel of the classifiers.
         kernel: KernelKind = KernelKind::Rbf;
-        /// Deviation of the rbf kernel as a multiple of the mean distance between training rows.
+        /// Width of the rbf kernel, as a multiple of the mean distance between training rows.
         width: f64 = 1.0, above 0;
-        /// Whether features are scaled to deviation 1.
-        standardise: bool = true;
-        /// Folds whose held-out decision values a pair's sigmoid is fitted to.
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
+        /// Cross-validation folds for the sigmoid of a pair (Platt scaling).
         folds: usize = 5, at_least 2;
-        /// Largest violation of the optimality conditions that is left.
-        tolerance: f64 = 0.001, above 0;
+        /// Largest violation of the optimality conditions at which the solver stops.
+        tolerance: f64 = 0.001, above 0, known_as "tol";
     }
 }
 
@@ -61,16 +61,9 @@ const LEAST_PROBABILITY: f64 = 1e-7;
 /// For every pair of labels `(i, j)` a classifier `f_ij(x) = sum_r beta_r k(x_r, x) - rho` and a sigmoid
 /// `r_ij = 1 / (1 + exp(a f_ij + b))`; then the distribution `p` that minimises `sum_ij (r_ji p_i - r_ij p_j)^2`.
 /// A label of which no row was drawn gets its mean share.
-pub struct PtSvm {
-    parameters: PtSvmParameters,
-}
+pub struct PtSvm;
 
-impl PtSvm {
-    /// The learner with the given parameters.
-    pub fn new(parameters: PtSvmParameters) -> Self {
-        PtSvm { parameters }
-    }
-
+impl PtSvmParameters {
     /// The classifier of one pair: the coefficients of the kept rows, and the sigmoid.
     fn train_pair(&self, model: &PtSvmModel, counts: &Matrix<f32>, pair: (usize, usize), seed: Seed) -> Pair {
         let mut members: Vec<(usize, f64, f64)> = Vec::new();
@@ -87,15 +80,15 @@ impl PtSvm {
         let mut kernel = KernelRows::new(model.kernel, &own);
         let fit = |kernel: &mut KernelRows<'_>, of: &[usize]| {
             let signs: Vec<f64> = of.iter().map(|&at| members[at].1).collect();
-            let costs: Vec<f64> = of.iter().map(|&at| self.parameters.penalty * members[at].2).collect();
-            train(kernel, of, &signs, &costs, self.parameters.tolerance)
+            let costs: Vec<f64> = of.iter().map(|&at| self.c * members[at].2).collect();
+            train(kernel, of, &signs, &costs, self.tolerance)
         };
         let all: Vec<usize> = (0..members.len()).collect();
         let whole = fit(&mut kernel, &all);
         let order = permutation(members.len(), &mut seed.generator());
         let mut held_values = vec![0.0f64; members.len()];
         // More folds than members would be empty ones.
-        let folds = self.parameters.folds.min(members.len().max(2));
+        let folds = self.folds.min(members.len().max(2));
         for fold in 0..folds {
             let in_fold = |&(place, _): &(usize, &usize)| place % folds == fold;
             let (held, used): (Vec<_>, Vec<_>) = order.iter().enumerate().partition(in_fold);
@@ -131,25 +124,24 @@ struct Pair {
     sigmoid: Sigmoid,
 }
 
-impl Learner for PtSvm {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+impl Algorithm for PtSvm {
+    type Parameters = PtSvmParameters;
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
+    const FACTS: Facts = Facts::new(
+        "pt-svm",
+        "support vector classifiers of pairs of labels on rows of single labels, probabilities coupled",
+        "Geng 2016, Label distribution learning",
+    );
 
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
+    fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let counts = resampled(data, context.seed);
         let drawn: Vec<usize> =
             (0..data.rows()).filter(|&row| counts.row(row).iter().any(|&count| count > 0.0)).collect();
         let counts = counts.select(&drawn);
-        let scaling = Scaling::choose(self.parameters.standardise, data)?;
+        let scaling = Scaling::choose(parameters.scaling, data)?;
         let kept = ReferenceRows::new(scaling.apply(&data.features()?.select(&drawn)));
-        let kernel = match self.parameters.kernel {
-            KernelKind::Rbf => Kernel::rbf(self.parameters.width, &kept, &context.threads),
+        let kernel = match parameters.kernel {
+            KernelKind::Rbf => Kernel::rbf(parameters.width, &kept, &context.threads),
             KernelKind::Linear => Kernel::Linear,
         };
         let classes = (0..data.labels()).filter(|&label| counts.iter_rows().any(|row| row[label] > 0.0));
@@ -162,7 +154,7 @@ impl Learner for PtSvm {
         for batch in chunks(work.len(), BATCH) {
             let learnt = context.threads.map(batch.clone(), |pair: usize| {
                 let seed = context.seed.named("sigmoid folds").numbered(pair as u64);
-                self.train_pair(&model, &counts, work[pair], seed)
+                parameters.train_pair(&model, &counts, work[pair], seed)
             });
             batch.clone().zip(learnt).for_each(|(number, pair)| model.put(number, pair));
             summary.iterations = batch.end;
@@ -173,6 +165,40 @@ impl Learner for PtSvm {
             }
         }
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let scaling = Scaling::load(parts, shape.features)?;
+        let kept = ReferenceRows::load(parts, shape.features)?;
+        let gamma: Option<f32> = parts.detail("gamma")?;
+        if gamma.is_some_and(|gamma| !(gamma.is_finite() && gamma >= 0.0)) {
+            return Err(Error::model_file("the model file's \"gamma\" should be a number of at least 0"));
+        }
+        let count = parts.shape("classes")?.iter().product();
+        let classes: Vec<usize> =
+            parts.u32s("classes", &[count])?.into_iter().map(|label| label as usize).collect();
+        if classes.is_empty()
+            || classes.windows(2).any(|w| w[0] >= w[1])
+            || classes.iter().any(|&label| label >= shape.labels)
+        {
+            return Err(Error::model_file("the model file's \"classes\" are not labels in rising order"));
+        }
+        let shares = parts.f64s("shares", &[shape.labels])?;
+        if shares.iter().any(|&share| share < 0.0) || (shares.iter().sum::<f64>() - 1.0).abs() > 1e-3 {
+            return Err(Error::model_file("the model file's \"shares\" are not a distribution"));
+        }
+        let pairs = pairs(classes.len()).len();
+        let sigmoids = parts.f64s("sigmoids", &[pairs, 2])?;
+        Ok(Box::new(PtSvmModel {
+            scaling,
+            kernel: gamma.map_or(Kernel::Linear, |gamma| Kernel::Rbf { gamma }),
+            coefficients: parts.f32s("coefficients", &[kept.len(), pairs])?,
+            kept,
+            classes,
+            rho: parts.f64s("rho", &[pairs])?,
+            sigmoids: sigmoids.chunks_exact(2).map(|ab| Sigmoid { a: ab[0], b: ab[1] }).collect(),
+            shares,
+        }))
     }
 }
 
@@ -287,49 +313,3 @@ impl Model for PtSvmModel {
         ]
     }
 }
-
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let scaling = Scaling::load(parts, shape.features)?;
-    let kept = ReferenceRows::load(parts, shape.features)?;
-    let gamma: Option<f32> = parts.detail("gamma")?;
-    if gamma.is_some_and(|gamma| !(gamma.is_finite() && gamma >= 0.0)) {
-        return Err(Error::model_file("the model file's \"gamma\" should be a number of at least 0"));
-    }
-    let count = parts.shape("classes")?.iter().product();
-    let classes: Vec<usize> =
-        parts.u32s("classes", &[count])?.into_iter().map(|label| label as usize).collect();
-    if classes.is_empty()
-        || classes.windows(2).any(|w| w[0] >= w[1])
-        || classes.iter().any(|&label| label >= shape.labels)
-    {
-        return Err(Error::model_file("the model file's \"classes\" are not labels in rising order"));
-    }
-    let shares = parts.f64s("shares", &[shape.labels])?;
-    if shares.iter().any(|&share| share < 0.0) || (shares.iter().sum::<f64>() - 1.0).abs() > 1e-3 {
-        return Err(Error::model_file("the model file's \"shares\" are not a distribution"));
-    }
-    let pairs = pairs(classes.len()).len();
-    let sigmoids = parts.f64s("sigmoids", &[pairs, 2])?;
-    Ok(Box::new(PtSvmModel {
-        scaling,
-        kernel: gamma.map_or(Kernel::Linear, |gamma| Kernel::Rbf { gamma }),
-        coefficients: parts.f32s("coefficients", &[kept.len(), pairs])?,
-        kept,
-        classes,
-        rho: parts.f64s("rho", &[pairs])?,
-        sigmoids: sigmoids.chunks_exact(2).map(|ab| Sigmoid { a: ab[0], b: ab[1] }).collect(),
-        shares,
-    }))
-}
-
-/// `pt-svm` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "pt-svm",
-    summary: "support vector classifiers of pairs of labels on rows of single labels, probabilities coupled",
-    source: "Geng 2016, Label distribution learning",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
-    parameters: PtSvmParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(PtSvm::new(PtSvmParameters::from_settings(settings)?))),
-    load,
-};

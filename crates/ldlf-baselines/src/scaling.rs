@@ -1,10 +1,20 @@
-//! Columns brought to a common scale inside a model, so that a raw table is a usable input for every rival.
+//! Columns brought to a common scale inside a model, so that a raw table is a usable input for every baseline.
 
 use std::ops::Range;
 
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::model_file::{Array, Parts};
 use ldlf_core::{Csr, Dataset, Error, Features, Matrix, Result};
+
+ldlf_core::choices! {
+    /// How features are scaled, by what the training rows say.
+    pub enum FeatureScaling {
+        /// As they are.
+        Raw = "raw",
+        /// Mean 0 and deviation 1 (sparse columns: deviation 1, zeros stay zeros).
+        Standard = "standard",
+    }
+}
 
 /// `x_k -> (x_k - shift_k) factor_k`. Dense columns get mean 0 and deviation 1; sparse columns keep their zeros and get
 /// deviation 1 (`shift = 0`). A constant column becomes 0: it says nothing that a bias does not.
@@ -57,12 +67,12 @@ impl Scaling {
         Scaling { shift, factor }
     }
 
-    /// The scaling of a learner that may be told to leave the features as they are.
-    pub fn choose(standardise: bool, data: &Dataset) -> Result<Self> {
+    /// The scaling that a learner was set to.
+    pub fn choose(scaling: FeatureScaling, data: &Dataset) -> Result<Self> {
         let features = data.features()?;
-        Ok(match standardise {
-            true => Scaling::fit(features, data.weights()),
-            false => Scaling::none(features.cols()),
+        Ok(match scaling {
+            FeatureScaling::Standard => Scaling::fit(features, data.weights()),
+            FeatureScaling::Raw => Scaling::none(features.cols()),
         })
     }
 

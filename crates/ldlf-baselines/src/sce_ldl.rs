@@ -2,39 +2,37 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_core::learner::Abilities;
+use ldlf_core::model_file::{ModelShape, Parts};
 use ldlf_core::optimise::Lbfgs;
-use ldlf_core::{
-    Dataset, Error, FitContext, Fitted, Learner, LearnerEntry, Result, Settings, StopReason, memory,
-};
+use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Result, StopReason, memory};
 
 use crate::full_batch::{FullBatch, Sparsity};
 use crate::network::{Network, Output};
 use crate::network_model::{self, NetworkModel};
 use crate::progress::{Progress, split};
-use crate::scaling::Scaling;
+use crate::scaling::{FeatureScaling, Scaling};
 
 ldlf_core::parameters! {
-    /// What `sce-ldl` can be told.
-    pub struct SceLdlParameters {
-        /// Hidden units.
+    /// Parameters of `sce-ldl`.
+    pub struct SceLdlParameters, builder SceLdlParams for SceLdl {
+        /// Number of hidden units.
         hidden: usize = 64, at_least 1, at_most 65536;
-        /// Wished mean activation of a hidden unit.
+        /// Target mean activation of a hidden unit.
         activity: f64 = 0.1, above 0, below 1;
-        /// Strength of that wish against the mean loss.
+        /// Strength of the sparsity penalty, relative to the mean loss.
         sparsity: f64 = 0.01, at_least 0;
-        /// Penalty l2/2 |weights|^2 on the loss summed over rows (not on biases).
+        /// L2 penalty `l2/2 |weights|^2` on the loss summed over rows; biases are not penalised.
         l2: f64 = 3.0, at_least 0;
-        /// Largest number of iterations.
-        iterations: usize = 300, at_least 1;
-        /// Ends when an iteration lowers the mean loss by less than this.
-        tolerance: f64 = 1e-7, at_least 0;
-        /// Iterations without improvement on rows held back before stopping; none goes on to the minimum.
-        patience: Option<usize> = Some(20), at_least 1;
-        /// Share of the rows held back to stop early.
-        validation: f64 = 0.1, above 0, below 1;
-        /// Bring the features to a common scale first.
-        standardise: bool = true;
+        /// Maximum number of iterations.
+        iterations: usize = 300, at_least 1, known_as "max_iter";
+        /// Stops when an iteration lowers the mean loss by less than this.
+        tolerance: f64 = 1e-7, at_least 0, known_as "tol";
+        /// Iterations without improvement on the held-out rows before stopping; none runs to the minimum.
+        patience: Option<usize> = Some(20), at_least 1, known_as "n_iter_no_change";
+        /// Fraction of the training rows held out for early stopping.
+        validation_fraction: f64 = 0.1, above 0, below 1;
+        /// How features are scaled.
+        scaling: FeatureScaling = FeatureScaling::Standard;
     }
 }
 
@@ -43,35 +41,28 @@ ldlf_core::parameters! {
 ///
 /// Source: Yang, Gao, Xing, Huo, Wei, Zhou, Wu and Geng, "Sparsity conditional energy label distribution learning for age
 /// estimation", IJCAI 2016.
-pub struct SceLdl {
-    parameters: SceLdlParameters,
-}
+pub struct SceLdl;
 
-impl SceLdl {
-    /// The learner with the given parameters.
-    pub fn new(parameters: SceLdlParameters) -> Self {
-        SceLdl { parameters }
-    }
-}
+impl Algorithm for SceLdl {
+    type Parameters = SceLdlParameters;
 
-impl Learner for SceLdl {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    const FACTS: Facts = Facts {
+        iterates: true,
+        exports: true,
+        ..Facts::new(
+            "sce-ldl",
+            "maximum entropy model on a sparse hidden layer, stopped early",
+            "Yang et al., Sparsity conditional energy label distribution learning for age estimation, IJCAI 2016",
+        )
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
-        let p = &self.parameters;
+    fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?.cols();
         let width = features.saturating_add(data.labels()).saturating_add(2);
         let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.standardise, data)?;
-        let (training, held) = split(data, p.validation, p.patience, context);
+        let scaling = Scaling::choose(p.scaling, data)?;
+        let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
         let network = Network { inputs: features, hidden: p.hidden, output: Output::PerLabel(data.labels()) };
         let sparsity = (p.sparsity > 0.0).then_some(Sparsity { strength: p.sparsity, activity: p.activity });
@@ -101,23 +92,15 @@ impl Learner for SceLdl {
         }
         if !minimum.loss.is_finite() {
             return Err(Error::training(
-                "sce-ldl met a loss that is not finite; try standardise=true or a larger l2",
+                "sce-ldl met a loss that is not finite; try scaling=standard or a larger l2",
             ));
         }
         let last = NetworkModel::new(&scaling, &network, &minimum.point);
         let (model, summary) = progress.finish(last, minimum.stopped);
         Ok(Fitted { model: Box::new(model), summary })
     }
-}
 
-/// `sce-ldl` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "sce-ldl",
-    summary: "maximum entropy model on a sparse hidden layer, stopped early",
-    source: "Yang et al., Sparsity conditional energy label distribution learning for age estimation, IJCAI 2016",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: SceLdlParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(SceLdl::new(SceLdlParameters::from_settings(settings)?))),
-    load: network_model::load,
-};
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        network_model::load(parts, shape)
+    }
+}

@@ -16,7 +16,7 @@ fn predictions_are_those_of_scikit_learns_neighbours_regressor() {
         (sparse(data.features().unwrap()), sparse(&queries)),
     ] {
         let data = data.clone().with_inputs(rows).unwrap();
-        let model = fit("aa-knn", &["k=7", "standardise=false"], &data, &Threads::one()).unwrap();
+        let model = fit("aa-knn", &["neighbors=7", "scaling=raw"], &data, &Threads::one()).unwrap();
         assert!(largest_difference(&predict(&model, &queries.into()), &matrix(&case["predictions"])) < 1e-6);
     }
 }
@@ -29,7 +29,7 @@ fn the_number_of_neighbours_is_chosen_inside_the_training_rows() {
         mean_kl(test.targets(), &predict(&model, test.inputs()))
     };
     let chosen = kl(&[]);
-    assert!(chosen <= kl(&["k=1"]) && chosen <= 0.5 * kl(&["k=100"]), "{chosen}");
+    assert!(chosen <= kl(&["neighbors=1"]) && chosen <= 0.5 * kl(&["neighbors=100"]), "{chosen}");
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_row_counts_by_its_weight() {
     let data = smooth_rows(30, 3);
     let weights: Vec<f32> = (0..30).map(|row| (row % 3) as f32).collect();
     let weighted = data.clone().with_weights(weights.clone()).unwrap();
-    let model = fit("aa-knn", &["k=20"], &weighted, &Threads::one()).unwrap();
+    let model = fit("aa-knn", &["neighbors=20"], &weighted, &Threads::one()).unwrap();
     let mean = weighted.mean_target();
     for row in predict(&model, data.inputs()).iter_rows() {
         assert!(
@@ -49,8 +49,8 @@ fn a_row_counts_by_its_weight() {
 
 #[test]
 fn more_neighbours_than_rows_are_refused() {
-    let refused = refusal(fit("aa-knn", &["k=31"], &smooth_rows(30, 3), &Threads::one()));
-    assert_eq!(refused, "k must be at most the number of training rows, 30, got 31");
+    let refused = refusal(fit("aa-knn", &["neighbors=31"], &smooth_rows(30, 3), &Threads::one()));
+    assert_eq!(refused, "neighbors must be at most the number of training rows, 30, got 31");
 }
 
 #[test]

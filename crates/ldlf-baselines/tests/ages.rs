@@ -86,8 +86,8 @@ fn sparse_rows_give_the_answers_of_dense_ones() {
     let thin = data.clone().with_inputs(sparse(data.features().unwrap())).unwrap();
     for rival in RIVALS {
         // Sparse columns are scaled without a shift, which raw features make no difference to.
-        let dense = ages_of(&fit(rival, &["standardise=false"], &data, &Threads::one()).unwrap(), &data);
-        let sparse = ages_of(&fit(rival, &["standardise=false"], &thin, &Threads::one()).unwrap(), &thin);
+        let dense = ages_of(&fit(rival, &["scaling=raw"], &data, &Threads::one()).unwrap(), &data);
+        let sparse = ages_of(&fit(rival, &["scaling=raw"], &thin, &Threads::one()).unwrap(), &thin);
         let far = dense.iter().zip(&sparse).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(far < 1e-2, "{rival}: {far}");
     }
@@ -99,7 +99,7 @@ fn a_weight_of_two_is_two_rows_for_the_functions_of_aas() {
     let weights: Vec<f32> = (0..60).map(|row| (row % 3) as f32).collect();
     let copies: Vec<usize> = (0..60).flat_map(|row| vec![row; row % 3]).collect();
     // One cluster and one range: k-means draws its start among rows, not weights.
-    let given = ["clusters=1", "ranges=1", "penalty=0.1", "special_penalty=1"];
+    let given = ["clusters=1", "ranges=1", "l2=0.1", "special_l2=1"];
     let weighted = fit("aas", &given, &data.clone().with_weights(weights).unwrap(), &Threads::one()).unwrap();
     let copied = fit("aas", &given, &data.select(&copies), &Threads::one()).unwrap();
     for (a, b) in ages_of(&weighted, &data).iter().zip(ages_of(&copied, &data)) {
@@ -110,9 +110,9 @@ fn a_weight_of_two_is_two_rows_for_the_functions_of_aas() {
 #[test]
 fn without_a_window_larr_is_its_regression_and_with_one_it_says_ages_that_occur() {
     let data = people(120, 7);
-    let model = fit("larr", &["window=0", "penalty=10"], &data, &Threads::one()).unwrap();
+    let model = fit("larr", &["window=0", "c=10"], &data, &Threads::one()).unwrap();
     assert!(ages_of(&model, &data).iter().any(|age| age.fract() != 0.0));
-    let model = fit("larr", &["window=3", "penalty=10"], &data, &Threads::one()).unwrap();
+    let model = fit("larr", &["window=3", "c=10"], &data, &Threads::one()).unwrap();
     assert!(ages_of(&model, &data).iter().all(|age| age.fract() == 0.0 && (20.0..=40.0).contains(age)));
 }
 
@@ -122,8 +122,7 @@ fn larr_with_two_ages_is_one_classifier() {
     let features = Features::Dense(Matrix::from_rows(&[[-1.0], [-1.0], [1.0], [1.0]]));
     let targets = Matrix::from_rows(&[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]);
     let data = Dataset::new(features, targets).unwrap().with_label_values(vec![10.0, 20.0]).unwrap();
-    let model =
-        fit("larr", &["window=10", "penalty=1", "standardise=false"], &data, &Threads::one()).unwrap();
+    let model = fit("larr", &["window=10", "c=1", "scaling=raw"], &data, &Threads::one()).unwrap();
     let queries = Features::Dense(Matrix::from_rows(&[[-0.9], [-0.1], [0.1], [3.0]])).into();
     assert_eq!(
         model.predict(&queries, &Threads::one()).unwrap(),

@@ -38,8 +38,8 @@ fn sparse_rows_mean_what_dense_rows_mean() {
     let stored = data.clone().with_inputs(sparse(data.features().unwrap())).unwrap();
     for name in RIVALS {
         // Scaling moves the zeros of dense rows and keeps those of sparse ones.
-        let scales = (entry(name).parameters)().iter().any(|parameter| parameter.name == "standardise");
-        let settings: &[&str] = if scales { &["standardise=false"] } else { &[] };
+        let scales = (entry(name).parameters)().iter().any(|parameter| parameter.name == "scaling");
+        let settings: &[&str] = if scales { &["scaling=raw"] } else { &[] };
         let dense = fit(name, settings, &data, &Threads::one()).unwrap();
         let model = fit(name, settings, &stored, &Threads::one()).unwrap();
         let expected = predict(&dense, test.inputs());

@@ -6,7 +6,7 @@ use ldlf_core::{Features, FitContext, FitEvent, InProgress, Settings, StopReason
 use std::ops::ControlFlow;
 use support::*;
 
-const GIVEN: [&str; 5] = ["penalty=5", "epsilon=0.1", "clip=0.01", "width=0.7", "standardise=false"];
+const GIVEN: [&str; 5] = ["c=5", "epsilon=0.1", "target_clip=0.01", "width=0.7", "scaling=raw"];
 
 #[test]
 fn the_first_steps_and_the_optimum_are_those_of_the_direct_solution() {
@@ -55,8 +55,7 @@ fn a_weight_equals_that_many_copies() {
     let weights: Vec<f32> = (0..60).map(|row| (row % 4) as f32).collect();
     let copies: Vec<usize> = (0..60).flat_map(|row| std::iter::repeat_n(row, row % 4)).collect();
     // A linear width would differ: the mean distance is that of the rows, not of their weights.
-    let settings =
-        ["penalty=5", "clip=0.01", "width=1e6", "standardise=false", "tolerance=0", "iterations=40"];
+    let settings = ["c=5", "target_clip=0.01", "width=1e6", "scaling=raw", "tolerance=0", "iterations=40"];
     let weighted =
         fit("ldsvr", &settings, &data.clone().with_weights(weights).unwrap(), &Threads::one()).unwrap();
     let copied = fit("ldsvr", &settings, &data.select(&copies), &Threads::one()).unwrap();
@@ -78,7 +77,7 @@ fn relabelling_commutes_with_fitting() {
 #[test]
 fn a_clip_of_a_half_is_refused() {
     assert_eq!(
-        refusal(fit("ldsvr", &["clip=0.5"], &smooth_rows(10, 1), &Threads::one())),
-        "clip must be below 0.5, got 0.5"
+        refusal(fit("ldsvr", &["target_clip=0.5"], &smooth_rows(10, 1), &Threads::one())),
+        "target_clip must be below 0.5, got 0.5"
     );
 }

@@ -35,7 +35,7 @@ fn bfgs_reaches_the_optimum_of_scipy_with_and_without_a_penalty() {
     let (data, minima) = oracle();
     for OracleMinimum { l2, loss } in minima {
         let penalty = format!("l2={l2}");
-        let fitted = fit("bfgs-ldl", &[&penalty, "standardise=false", "tolerance=0"], &data);
+        let fitted = fit("bfgs-ldl", &[&penalty, "scaling=raw", "tolerance=0"], &data);
         let found = fitted.summary.loss.unwrap();
         assert!((found - loss).abs() < 1e-6, "l2 {l2}: {found} and {loss}");
     }
@@ -82,7 +82,7 @@ proptest! {
         }
         let mut watcher = ();
         let mut context = FitContext::new(0, Threads::one(), &mut watcher);
-        let settings = ["patience=none", "tolerance=0", "iterations=40", "standardise=false"];
+        let settings = ["patience=none", "tolerance=0", "iterations=40", "scaling=raw"];
         learner("iis-ldl", &settings).fit(&data, &mut context).unwrap();
         let losses: Vec<f64> = context
             .history

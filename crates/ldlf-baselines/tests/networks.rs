@@ -51,7 +51,7 @@ fn rows_without_weight_are_not_learnt_from() {
     }
     let spoilt = data.clone().with_targets(targets).unwrap();
     let weights: Vec<f32> = (0..80).map(|row| if row < 40 { 1.0 } else { 0.0 }).collect();
-    let settings = ["patience=none", "epochs=5", "batch=16"];
+    let settings = ["patience=none", "epochs=5", "batch_size=16"];
     let one = fit("aa-bp", &settings, &data.clone().with_weights(weights.clone()).unwrap());
     let other = fit("aa-bp", &settings, &spoilt.with_weights(weights).unwrap());
     assert_eq!(predict(&*one.model, data.inputs()), predict(&*other.model, data.inputs()));
@@ -62,7 +62,7 @@ fn sparse_rows_stay_sparse_and_give_the_same_network_when_nothing_is_scaled() {
     let (dense, sparse) = thin(&waves(60, 9, 3));
     for name in NETWORKS {
         let limit = if name == "sce-ldl" { "iterations=8" } else { "epochs=8" };
-        let settings = [limit, "standardise=false", "patience=none"];
+        let settings = [limit, "scaling=raw", "patience=none"];
         let one = predict(&*fit(name, &settings, &dense).model, dense.inputs());
         let other = predict(&*fit(name, &settings, &sparse).model, sparse.inputs());
         assert!(gap(&one, &other) < 1e-3, "{name} {}", gap(&one, &other));
@@ -103,7 +103,7 @@ fn another_seed_gives_another_network() {
 fn a_wish_for_sparsity_makes_a_rarely_active_hidden_layer() {
     let data = waves(150, 4, 3);
     let mean_activation = |sparsity: &str| {
-        let settings = [sparsity, "activity=0.05", "patience=none", "hidden=8", "l2=0", "standardise=false"];
+        let settings = [sparsity, "activity=0.05", "patience=none", "hidden=8", "l2=0", "scaling=raw"];
         let mut parts = Parts::new();
         fit("sce-ldl", &settings, &data).model.store(&mut parts);
         let weights = parts.f32s("weights", &[4 * 8 + 8 + 8 * 3 + 3]).unwrap();

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use ldlf_baselines::random_forest::{RandomForest, RandomForestParameters};
+use ldlf_baselines::RandomForest;
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::on_simplex;
 use ldlf_core::{
@@ -14,14 +14,14 @@ use ldlf_core::{
 const LEARNERS: [&str; 4] = ["aoso-ldlogitboost", "extra-trees", "ldlogitboost", "random-forest"];
 
 fn entry(name: &str) -> LearnerEntry {
-    ldlf_baselines::entries().into_iter().find(|entry| entry.name == name).unwrap()
+    ldlf_baselines::entries().into_iter().find(|entry| entry.name() == name).unwrap()
 }
 
 /// Settings that make a fit quick; the same words fit every learner of a kind.
 fn quick(name: &str) -> Vec<&'static str> {
     match name {
         "random-forest" | "extra-trees" => vec!["trees=20"],
-        _ => vec!["rounds=15", "patience=5", "min_leaf=3"],
+        _ => vec!["rounds=15", "patience=5", "min_leaf_weight=3"],
     }
 }
 
@@ -95,14 +95,17 @@ fn one_tree_without_randomness_is_the_tree_of_scikit_learn() {
     let weights: Vec<f32> = serde_json::from_value(oracle["weights"].clone()).unwrap();
     let features = Features::Dense(matrix(&oracle["features"]));
     let data = Dataset::new(features, matrix(&oracle["targets"])).unwrap().with_weights(weights).unwrap();
-    let learner = RandomForest::new(RandomForestParameters {
-        trees: 1,
-        max_depth: Some(4),
-        min_leaf: 5.0,
-        feature_share: 1.0,
-        bootstrap: false,
-    });
-    let (forest, _) = learner.grow(&data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap();
+    let learner = RandomForest::params()
+        .trees(1)
+        .max_depth(4)
+        .min_leaf_weight(5.0)
+        .max_features(1.0)
+        .bootstrap(false)
+        .check()
+        .unwrap();
+    let (forest, _) =
+        RandomForest::grow(learner.parameters(), &data, &mut FitContext::new(0, Threads::one(), &mut ()))
+            .unwrap();
     let tree = &forest.trees()[0];
     let root = tree.split(0).unwrap();
     assert_eq!(Value::from(root.feature), oracle["root"][0]);
@@ -117,7 +120,7 @@ fn one_tree_without_randomness_is_the_tree_of_scikit_learn() {
 fn the_forests_are_as_accurate_as_those_of_scikit_learn() {
     let (training, test) = (waves(0..300), waves(300..600));
     for name in ["random-forest", "extra-trees"] {
-        let settings = ["trees=50", "min_leaf=3", "feature_share=0.5"];
+        let settings = ["trees=50", "min_leaf_weight=3", "max_features=0.5"];
         let learner = (entry(name).build)(&Settings::parse(settings).unwrap()).unwrap();
         let ours: f64 = (0..5)
             .map(|seed| {
@@ -145,11 +148,11 @@ fn the_first_rounds_of_the_boosters_are_those_of_a_direct_computation() {
                 &format!("rounds={rounds}"),
                 "learning_rate=0.5",
                 "max_depth=1",
-                "min_leaf=1",
-                "penalty=0",
-                "feature_share=1",
-                "row_share=1",
-                "validation_share=0",
+                "min_leaf_weight=1",
+                "l2=0",
+                "max_features=1",
+                "subsample=1",
+                "validation_fraction=0",
             ];
             let model = fit(name, &settings, &data, 1);
             let difference = largest_difference(
@@ -216,9 +219,9 @@ fn sparse_and_dense_rows_give_the_same_model() {
     );
     let data = |features: Features| Dataset::new(features, targets.clone()).unwrap();
     for (name, settings) in [
-        ("random-forest", vec!["trees=3", "feature_share=1", "bootstrap=false"]),
-        ("ldlogitboost", vec!["rounds=3", "feature_share=1", "row_share=1"]),
-        ("aoso-ldlogitboost", vec!["rounds=3", "feature_share=1", "row_share=1"]),
+        ("random-forest", vec!["trees=3", "max_features=1", "bootstrap=false"]),
+        ("ldlogitboost", vec!["rounds=3", "max_features=1", "subsample=1"]),
+        ("aoso-ldlogitboost", vec!["rounds=3", "max_features=1", "subsample=1"]),
     ] {
         let [a, b] = [&wider, &filled(&dense)].map(|features| {
             let data = data(features.clone());
@@ -232,7 +235,7 @@ fn sparse_and_dense_rows_give_the_same_model() {
 fn extra_trees_learn_from_sparse_rows_with_both_signs() {
     let (sparse, targets) = exact_and_sparse(320);
     let data = Dataset::new(Features::Sparse(sparse), targets).unwrap();
-    let model = fit("extra-trees", &["trees=30", "min_leaf=1", "feature_share=1"], &data, 1);
+    let model = fit("extra-trees", &["trees=30", "min_leaf_weight=1", "max_features=1"], &data, 1);
     let kl = mean_kl(data.targets(), &predict(model.as_ref(), data.inputs()));
     assert!(kl < 1e-3, "trees with leaves of one row repeat the training rows: {kl}");
 }
@@ -245,9 +248,9 @@ fn a_weight_of_w_equals_w_copies() {
     let data = Dataset::new(Features::Sparse(features), targets).unwrap();
     let weighted = data.clone().with_weights(weights).unwrap();
     for (name, settings) in [
-        ("random-forest", vec!["trees=2", "feature_share=1", "bootstrap=false"]),
-        ("ldlogitboost", vec!["rounds=4", "feature_share=1", "row_share=1", "validation_share=0"]),
-        ("aoso-ldlogitboost", vec!["rounds=4", "feature_share=1", "row_share=1", "validation_share=0"]),
+        ("random-forest", vec!["trees=2", "max_features=1", "bootstrap=false"]),
+        ("ldlogitboost", vec!["rounds=4", "max_features=1", "subsample=1", "validation_fraction=0"]),
+        ("aoso-ldlogitboost", vec!["rounds=4", "max_features=1", "subsample=1", "validation_fraction=0"]),
     ] {
         let a = predict(fit(name, &settings, &weighted, 1).as_ref(), data.inputs());
         let b = predict(fit(name, &settings, &data.select(&copies), 1).as_ref(), data.inputs());
@@ -267,8 +270,8 @@ fn other_names_for_the_labels_give_the_same_model() {
     for (name, settings) in [
         ("random-forest", vec!["trees=5"]),
         ("extra-trees", vec!["trees=5"]),
-        ("ldlogitboost", vec!["rounds=5", "feature_share=1", "validation_share=0"]),
-        ("aoso-ldlogitboost", vec!["rounds=5", "validation_share=0"]),
+        ("ldlogitboost", vec!["rounds=5", "max_features=1", "validation_fraction=0"]),
+        ("aoso-ldlogitboost", vec!["rounds=5", "validation_fraction=0"]),
     ] {
         let a = swap(&predict(fit(name, &settings, &data, 1).as_ref(), data.inputs()));
         let b = predict(fit(name, &settings, &relabelled, 1).as_ref(), data.inputs());
@@ -299,7 +302,7 @@ fn early_stopping_chooses_the_rounds_and_all_rows_are_used_after_it() {
     let data = waves(0..200);
     for name in ["ldlogitboost", "aoso-ldlogitboost"] {
         let settings =
-            Settings::parse(["rounds=400", "learning_rate=0.5", "patience=5", "min_leaf=1"]).unwrap();
+            Settings::parse(["rounds=400", "learning_rate=0.5", "patience=5", "min_leaf_weight=1"]).unwrap();
         let learner = (entry(name).build)(&settings).unwrap();
         let summary = learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap().summary;
         assert_eq!(summary.stopped, StopReason::EarlyStopping, "{name}");
@@ -358,7 +361,7 @@ fn a_bad_parameter_is_one_sentence() {
         (entry(name).build)(&Settings::parse([setting]).unwrap()).err().unwrap().to_string()
     };
     assert_eq!(refused("random-forest", "trees=0"), "trees must be at least 1, got 0");
-    assert_eq!(refused("extra-trees", "feature_share=1.5"), "feature_share must be at most 1, got 1.5");
+    assert_eq!(refused("extra-trees", "max_features=1.5"), "max_features must be at most 1, got 1.5");
     assert_eq!(refused("ldlogitboost", "learning_rate=0"), "learning_rate must be above 0, got 0");
     assert_eq!(refused("aoso-ldlogitboost", "patience=0"), "patience must be at least 1, got 0");
 }

@@ -303,12 +303,13 @@ pub struct Cv {
 }
 
 const CV: &str = "\
-With --split-column the given split takes the place of folds. Rows of one --group stay on one side.
+With --split-column the given split takes the place of folds. Rows of one --group stay on one side. The preset released has
+3,000 iterations whatever the data; released-movie has the 2,000 of the released script for Movie.
 
 Examples:
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --folds 5
   ldlf cv Movie.mat --learner sldlf,mean --fold-file Movie.txt --json
-  ldlf cv Movie.mat --learner sldlf --protocol released --preset released
+  ldlf cv Movie.mat --learner sldlf --protocol released --preset released-movie
   ldlf cv faces.csv --label-column age --sigma 2 --group person --train-share 0.1 --repeats 5 --learner sldlf,larr
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --set sldlf.trees=10 --results results";
 
@@ -463,7 +464,7 @@ Example:
 #[cfg(feature = "deep")]
 #[derive(Args)]
 pub struct Features {
-    /// A model of dldlf, dldl or dndf-ldl; with --weights the name of a backbone
+    /// A model of a deep learner; with --weights the name of a backbone
     #[arg(value_name = "MODEL|BACKBONE")]
     pub network: PathBuf,
     /// The folder or zip file of images
@@ -630,7 +631,7 @@ pub struct Demo {
 }
 
 const DEMO: &str = "\
-Generates a table of votes, trains sldlf on it, compares it with two rivals, writes a report, and says where everything is.
+Generates a table of votes, trains sldlf on it, compares it with two baselines, writes a report, and says where everything is.
 
 Example:
   ldlf demo --out first-look";

@@ -14,9 +14,9 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// Makes the learner for data of the given name.
-    pub fn build(&self, dataset: &str) -> Result<Box<dyn Learner>> {
-        registry::build(&self.name, self.preset.as_deref(), dataset, &self.settings)
+    /// Makes the learner.
+    pub fn build(&self) -> Result<Box<dyn Learner>> {
+        registry::build(&self.name, self.preset.as_deref(), &self.settings)
     }
 }
 

@@ -40,20 +40,12 @@ impl Protocol {
     }
 }
 
-/// A learner that takes part.
-pub struct Contender {
-    /// The learner.
-    pub learner: Box<dyn Learner>,
-    /// Whether it iterates ([`Abilities::iterates`](crate::learner::Abilities)).
-    pub iterates: bool,
-}
-
 /// What to run.
 pub struct Plan<'a> {
     /// The rows.
     pub data: &'a Dataset,
     /// The learners, in the order of the table.
-    pub contenders: &'a [Contender],
+    pub learners: &'a [Box<dyn Learner>],
     /// The folds.
     pub folds: &'a [Fold],
     /// The rules.
@@ -69,7 +61,7 @@ pub struct Plan<'a> {
 /// One learner on one fold, both counted from 0 in the order of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId {
-    /// The number of the contender.
+    /// The number of the learner.
     pub learner: usize,
     /// The number of the fold.
     pub fold: usize,
@@ -112,19 +104,19 @@ pub fn fold_seed(seed: u64, fold: usize) -> u64 {
     Seed::new(seed).named("fold").numbered(fold as u64).generator().random()
 }
 
-/// Fits every contender on every fold and measures it on the fold's test rows.
+/// Fits every learner on every fold and measures it on the fold's test rows.
 ///
 /// Of `threads` threads, as many as there are jobs work on folds of their own and share out the rest. A learner that
 /// fails stops the run with its learner and fold named; a watcher that breaks stops it with [`Error::Interrupted`].
 /// Folds that were finished by then are in the journal, if there is one, and are not fitted again.
 ///
 /// ```
-/// use ldlf_core::evaluate::{Contender, Plan, Protocol, cross_validate};
-/// use ldlf_core::{Settings, folds, generate, mean};
+/// use ldlf_core::evaluate::{Plan, Protocol, cross_validate};
+/// use ldlf_core::{folds, generate, mean::Mean};
 /// let data = generate::artificial(100, 0)?;
 /// let plan = Plan {
 ///     data: &data,
-///     contenders: &[Contender { learner: (mean::ENTRY.build)(&Settings::new())?, iterates: false }],
+///     learners: &[Box::new(Mean::params().check()?)],
 ///     folds: &folds::seeded(&data, 10, 0)?,
 ///     protocol: Protocol::Clean,
 ///     seed: 0,
@@ -137,7 +129,7 @@ pub fn fold_seed(seed: u64, fold: usize) -> u64 {
 /// ```
 pub fn cross_validate(plan: &Plan<'_>, watcher: &dyn Watcher) -> Result<CrossValidation> {
     check(plan)?;
-    let jobs: Vec<JobId> = (0..plan.contenders.len())
+    let jobs: Vec<JobId> = (0..plan.learners.len())
         .flat_map(|learner| (0..plan.folds.len()).map(move |fold| JobId { learner, fold }))
         .collect();
     let keys: Option<Vec<JournalKey>> = plan.journal.map(|_| journal_keys(plan, &jobs));
@@ -216,20 +208,20 @@ pub fn cross_validate(plan: &Plan<'_>, watcher: &dyn Watcher) -> Result<CrossVal
     }
 }
 
-/// Which contenders have every fold in the plan's journal: for these, [`cross_validate`] fits nothing.
+/// Which learners have every fold in the plan's journal: for these, [`cross_validate`] fits nothing.
 pub fn finished(plan: &Plan<'_>) -> Vec<bool> {
-    let Some(journal) = plan.journal else { return vec![false; plan.contenders.len()] };
-    let of_contender = |learner: usize| -> Vec<JobId> {
+    let Some(journal) = plan.journal else { return vec![false; plan.learners.len()] };
+    let of_learner = |learner: usize| -> Vec<JobId> {
         (0..plan.folds.len()).map(|fold| JobId { learner, fold }).collect()
     };
-    let jobs: Vec<JobId> = (0..plan.contenders.len()).flat_map(of_contender).collect();
+    let jobs: Vec<JobId> = (0..plan.learners.len()).flat_map(of_learner).collect();
     let kept: Vec<bool> = journal_keys(plan, &jobs).iter().map(|key| journal.get(key).is_some()).collect();
     kept.chunks(plan.folds.len().max(1)).map(|folds| folds.iter().all(|kept| *kept)).collect()
 }
 
 /// Refuses a plan with nothing to do, or whose folds are not of its data.
 fn check(plan: &Plan<'_>) -> Result<()> {
-    if plan.contenders.is_empty() {
+    if plan.learners.is_empty() {
         return Err(Error::usage("there is no learner to evaluate; name at least one"));
     }
     if plan.folds.is_empty() {
@@ -254,7 +246,7 @@ fn check(plan: &Plan<'_>) -> Result<()> {
 fn journal_keys(plan: &Plan<'_>, jobs: &[JobId]) -> Vec<JournalKey> {
     let of_fold = fingerprints(plan.data, plan.folds);
     let key = |job: &JobId| {
-        let learner = &plan.contenders[job.learner].learner;
+        let learner = &plan.learners[job.learner];
         JournalKey {
             version: env!("CARGO_PKG_VERSION").to_string(),
             dataset: plan.data.name().to_string(),

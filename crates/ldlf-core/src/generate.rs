@@ -7,7 +7,7 @@ mod mixture;
 pub use artificial::{artificial, artificial_grid};
 pub use mixture::{MixtureParameters, mixture};
 
-use crate::parameters::{Parameter, edit_distance};
+use crate::parameters::{Parameter, ParameterSet, edit_distance};
 use crate::{Dataset, Error, Result, Settings};
 
 /// A generator as `ldlf generate` knows it.
@@ -26,7 +26,7 @@ pub struct Generator {
 }
 
 crate::parameters! {
-    /// `artificial` has nothing to set beside rows and seed.
+    /// `artificial` has no parameters beside rows and seed.
     pub struct ArtificialParameters {}
 }
 

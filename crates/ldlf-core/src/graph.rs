@@ -353,10 +353,6 @@ impl Graph {
     }
 }
 
-/// The learners whose models are graphs of standard operators; those that look up training rows or grown trees are not.
-pub const WITH_A_GRAPH: [&str; 10] =
-    ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean"];
-
 impl TrainedModel {
     /// The model as a graph of standard operators, or a sentence that it is none.
     ///
@@ -367,11 +363,7 @@ impl TrainedModel {
         let mut graph = Graph::new(self.features);
         let features = graph.features();
         let Some(distributions) = self.model.add_to_graph(&mut graph, &features) else {
-            return Err(Error::usage(format!(
-                "a model of {} cannot be exported to ONNX; those of {}, and mixtures of these, can",
-                self.learner,
-                WITH_A_GRAPH.join(", ")
-            )));
+            return Err(Error::usage(format!("a model of {} cannot be exported to ONNX", self.learner)));
         };
         graph.finish(&distributions, self.schema.label_names.len(), self.schema.label_values.as_deref());
         Ok(graph)

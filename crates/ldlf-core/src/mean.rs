@@ -1,50 +1,44 @@
-//! `mean`: always the mean training distribution. The floor in every table, and the shape that every learner's file has:
-//! parameters, learner, model, entry.
+//! `mean`: always the mean training distribution. The simplest baseline, and the shape that every learner's file has:
+//! parameters, algorithm, model.
 
 use crate::graph::{Flow, Graph};
-use crate::learner::{Abilities, Summary};
+use crate::learner::Summary;
 use crate::model_file::{Array, ModelShape, Parts};
 use crate::numeric::on_simplex;
 use crate::{
-    Dataset, Error, FitContext, Fitted, Inputs, Learner, LearnerEntry, Matrix, Model, Prediction, Result,
-    Settings, Threads,
+    Algorithm, Dataset, Error, Facts, FitContext, Fitted, Inputs, Matrix, Model, Prediction, Reads, Result,
+    Threads,
 };
 
 crate::parameters! {
-    /// `mean` has nothing to set.
-    pub struct MeanParameters {}
+    /// `mean` has no parameters.
+    pub struct MeanParameters, builder MeanParams for Mean {}
 }
 
 /// Predicts `1/n sum_i d_i`, weighted by the rows' weights, whatever the features.
-pub struct Mean {
-    parameters: MeanParameters,
-}
+pub struct Mean;
 
-impl Mean {
-    /// The learner with the given parameters.
-    pub fn new(parameters: MeanParameters) -> Self {
-        Mean { parameters }
-    }
-}
+impl Algorithm for Mean {
+    type Parameters = MeanParameters;
 
-impl Learner for Mean {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+    /// What it does not look at may be of any kind.
+    const FACTS: Facts = Facts {
+        reads: Reads::Either,
+        exports: true,
+        ..Facts::new("mean", "always the mean training distribution: the simplest baseline", "")
+    };
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    /// What it does not look at may be of any kind: it is the floor for images too.
-    fn reads_images(&self) -> bool {
-        true
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
+    fn fit(_: &MeanParameters, data: &Dataset, _: &mut FitContext<'_>) -> Result<Fitted> {
         let distribution = data.mean_target().iter().map(|&p| p as f32).collect();
         Ok(Fitted { model: Box::new(MeanModel { distribution }), summary: Summary::at_once() })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        let distribution = parts.f32s("distribution", &[shape.labels])?;
+        if !on_simplex(&distribution, 1e-4) {
+            return Err(Error::model_file("the model file's \"distribution\" is not a distribution"));
+        }
+        Ok(Box::new(MeanModel { distribution }))
     }
 }
 
@@ -68,26 +62,6 @@ impl Model for MeanModel {
     }
 }
 
-fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    let distribution = parts.f32s("distribution", &[shape.labels])?;
-    if !on_simplex(&distribution, 1e-4) {
-        return Err(Error::model_file("the model file's \"distribution\" is not a distribution"));
-    }
-    Ok(Box::new(MeanModel { distribution }))
-}
-
-/// `mean` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "mean",
-    summary: "always the mean training distribution: the floor in every table",
-    source: "",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: true },
-    parameters: MeanParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(Mean::new(MeanParameters::from_settings(settings)?))),
-    load,
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,11 +72,10 @@ mod tests {
         let features = Features::Dense(Matrix::zeros(2, 1));
         let targets = Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
         let data = Dataset::new(features, targets).unwrap().with_weights(vec![3.0, 1.0]).unwrap();
-        let learner = (ENTRY.build)(&Settings::new()).unwrap();
-        let fitted = learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap();
+        let fitted = Mean::params().fit(&data).unwrap();
         let mut parts = Parts::new();
         fitted.model.store(&mut parts);
-        let model = load(&parts, &ModelShape { features: 1, labels: 2 }).unwrap();
+        let model = Mean::load(&parts, &ModelShape { features: 1, labels: 2 }).unwrap();
         let prediction = model.predict(data.inputs(), &Threads::one()).unwrap();
         assert_eq!(prediction, Prediction::Distributions(Matrix::from_rows(&[[0.75, 0.25], [0.75, 0.25]])));
     }

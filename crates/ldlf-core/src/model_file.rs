@@ -10,9 +10,9 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::learner::{Summary, TrainedModel};
+use crate::learner::Summary;
 pub use crate::output::{Overwrite, check_output, write_atomically};
-use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value, memory};
+use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, TrainedModel, Value, memory};
 
 /// The format this version writes. Every released version stays readable.
 pub const FORMAT_VERSION: u32 = 1;
@@ -289,7 +289,7 @@ impl TrainedModel {
         }
         let document: Document = serde_json::from_value(Value::Object(std::mem::take(&mut parts.details)))
             .map_err(|e| Error::model_file(format!("the model file's document cannot be used: {e}")))?;
-        let entry = learners.iter().find(|entry| entry.name == document.learner).ok_or_else(|| {
+        let entry = learners.iter().find(|entry| entry.name() == document.learner).ok_or_else(|| {
             Error::model_file(format!(
                 "the model file is of the learner {:?}, which this program lacks",
                 document.learner

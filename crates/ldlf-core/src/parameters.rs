@@ -1,452 +1,107 @@
-//! Parameters, declared once: name, default, range and a line of help stand in one place, and the command line,
-//! Python and the documentation derive from it.
+//! Parameters, declared once: name, default, range and a line of help stand in one place, and the command line, Python, the
+//! typed builders and the documentation derive from it.
 //!
 //! A learner writes
 //!
 //! ```
+//! # use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result, Settings, mean::Mean};
+//! # use ldlf_core::model_file::{ModelShape, Parts};
+//! use ldlf_core::parameters::{Auto, ParameterSet};
+//!
 //! ldlf_core::parameters! {
-//!     /// What `example` can be told.
-//!     pub struct ExampleParameters {
+//!     /// Parameters of `example`.
+//!     pub struct ExampleParameters, builder ExampleParams for Example {
 //!         /// Number of trees.
-//!         trees: usize = 5, at_least 1;
-//!         /// Share of inputs that are dropped at each step.
-//!         dropout: f64 = 0.2, at_least 0, below 1;
-//!         /// Largest number of seconds, or none.
-//!         time: Option<f64> = None, above 0;
+//!         trees: usize = 5, at_least 1, known_as "n_estimators";
+//!         /// Maximum depth, or none for no limit.
+//!         max_depth: Option<usize> = None, at_least 1;
+//!         /// Fraction of the inputs dropped at each step; auto is 0.1 from a hundred features on.
+//!         dropout: Auto<f64> = Auto::Auto, at_least 0, below 1;
 //!     }
 //! }
-//! use ldlf_core::Settings;
-//! let parameters = ExampleParameters::from_settings(&Settings::parse(["trees=7"])?)?;
-//! assert_eq!((parameters.trees, parameters.dropout), (7, 0.2));
-//! let error = ExampleParameters::from_settings(&Settings::parse(["trees=0"])?).unwrap_err();
+//!
+//! /// An example.
+//! pub struct Example;
+//! # impl Algorithm for Example {
+//! #     type Parameters = ExampleParameters;
+//! #     const FACTS: Facts = Facts::new("example", "an example", "");
+//! #     fn fit(_: &ExampleParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+//! #         Mean::fit(&Default::default(), data, context)
+//! #     }
+//! #     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+//! #         Mean::load(parts, shape)
+//! #     }
+//! # }
+//!
+//! let learner = Example::params().trees(7).max_depth(3).dropout(0.2).check()?;
+//! assert_eq!(learner.parameters().to_settings(), Settings::parse(["trees=7", "max_depth=3", "dropout=0.2"])?);
+//! let error = Example::params().trees(0).check().unwrap_err();
 //! assert_eq!(error.to_string(), "trees must be at least 1, got 0");
 //! # Ok::<(), ldlf_core::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-pub use serde_json::Value;
+mod declaration;
+mod declare;
+mod settings;
+mod types;
 
-use crate::{Error, Result};
+pub use declaration::{Bound, Kind, Mark, Parameter, edit_distance, named, refuse_unknown};
+pub use settings::{Settings, Value, parse_value, show_value};
+pub use types::{Auto, ParameterType};
 
-/// Names with values, in order: what `--set` gives and what a model file records.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Settings(pub serde_json::Map<String, Value>);
+use crate::Result;
 
-impl Settings {
-    /// No settings: every default holds.
-    pub fn new() -> Self {
-        Settings::default()
+/// A struct of parameters, as [`parameters!`](crate::parameters!) declares it. Two of them together are one as well.
+pub trait ParameterSet: Clone + Default + std::fmt::Debug + PartialEq + Send + Sync + 'static {
+    /// Every parameter with its default, limits and help.
+    fn declared() -> Vec<Parameter>;
+
+    /// Takes over those settings whose names are declared here; a value out of range is refused in a sentence.
+    fn set(&mut self, settings: &Settings) -> Result<()>;
+
+    /// Every parameter with its value, in the order of declaration.
+    fn to_settings(&self) -> Settings;
+
+    /// Checks the limits of every value.
+    fn check(&self) -> Result<()>;
+
+    /// Reads settings over these values: unknown names and values out of range are refused in a sentence.
+    fn with_settings(mut self, settings: &Settings) -> Result<Self> {
+        refuse_unknown(settings, &Self::declared())?;
+        self.set(settings)?;
+        Ok(self)
     }
 
-    /// Reads `name=value` pairs. Numbers, `true`, `false` and `none` are recognised; the rest is text.
-    pub fn parse<S: AsRef<str>>(pairs: impl IntoIterator<Item = S>) -> Result<Self> {
-        let mut settings = Settings::new();
-        for pair in pairs {
-            let pair = pair.as_ref();
-            let Some((name, text)) = pair.split_once('=') else {
-                return Err(Error::usage(format!("a setting reads name=value, got {pair:?}")));
-            };
-            settings.set(name.trim(), parse_value(text.trim()));
-        }
-        Ok(settings)
-    }
-
-    /// Sets one value, replacing an earlier one.
-    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
-        self.0.insert(name.to_string(), value.into());
-    }
-
-    /// The value of a name.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
-    }
-
-    /// These settings, with those of `over` in their place where both have one.
-    pub fn overridden_by(mut self, over: &Settings) -> Self {
-        self.0.extend(over.0.iter().map(|(name, value)| (name.clone(), value.clone())));
-        self
+    /// Reads settings over the defaults.
+    fn from_settings(settings: &Settings) -> Result<Self> {
+        Self::default().with_settings(settings)
     }
 }
 
-/// A value as one writes it on a command line: a number, `true`, `false`, `none`, or else text.
-pub fn parse_value(text: &str) -> Value {
-    match text {
-        "true" => return Value::Bool(true),
-        "false" => return Value::Bool(false),
-        "none" => return Value::Null,
-        _ => {}
+impl<A: ParameterSet, B: ParameterSet> ParameterSet for (A, B) {
+    fn declared() -> Vec<Parameter> {
+        [A::declared(), B::declared()].concat()
     }
-    if let Ok(whole) = text.replace('_', "").parse::<i64>() {
-        return Value::from(whole);
-    }
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Value::from(number),
-        _ => Value::from(text),
-    }
-}
 
-/// A value as one writes it on a command line; the inverse of [`parse_value`].
-pub fn show_value(value: &Value) -> String {
-    match value {
-        Value::Null => "none".into(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+    fn set(&mut self, settings: &Settings) -> Result<()> {
+        self.0.set(settings)?;
+        self.1.set(settings)
     }
-}
 
-/// A limit on a number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Bound {
-    /// The limit itself is allowed.
-    AtLeast(f64),
-    /// The limit itself is allowed.
-    AtMost(f64),
-    /// The limit itself is not allowed.
-    Above(f64),
-    /// The limit itself is not allowed.
-    Below(f64),
-}
+    fn to_settings(&self) -> Settings {
+        self.0.to_settings().overridden_by(&self.1.to_settings())
+    }
 
-#[allow(missing_docs, reason = "the words of the parameters! macro; each is the variant of the same name")]
-impl Bound {
-    pub fn at_least(limit: f64) -> Self {
-        Bound::AtLeast(limit)
+    fn check(&self) -> Result<()> {
+        self.0.check()?;
+        self.1.check()
     }
-    pub fn at_most(limit: f64) -> Self {
-        Bound::AtMost(limit)
-    }
-    pub fn above(limit: f64) -> Self {
-        Bound::Above(limit)
-    }
-    pub fn below(limit: f64) -> Self {
-        Bound::Below(limit)
-    }
-}
-
-impl Bound {
-    fn holds(self, x: f64) -> bool {
-        match self {
-            Bound::AtLeast(limit) => x >= limit,
-            Bound::AtMost(limit) => x <= limit,
-            Bound::Above(limit) => x > limit,
-            Bound::Below(limit) => x < limit,
-        }
-    }
-}
-
-impl std::fmt::Display for Bound {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Bound::AtLeast(limit) => write!(f, "at least {limit}"),
-            Bound::AtMost(limit) => write!(f, "at most {limit}"),
-            Bound::Above(limit) => write!(f, "above {limit}"),
-            Bound::Below(limit) => write!(f, "below {limit}"),
-        }
-    }
-}
-
-/// What kind of value a parameter takes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Kind {
-    /// A whole number.
-    Integer,
-    /// A number.
-    Number,
-    /// `true` or `false`.
-    Flag,
-    /// One of a few words.
-    Choice {
-        /// The words.
-        choices: Vec<&'static str>,
-    },
-    /// Any text, such as the name of a file.
-    Text,
-}
-
-/// One declared parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Parameter {
-    /// What `--set` and Python call it.
-    pub name: &'static str,
-    /// What it takes.
-    #[serde(flatten)]
-    pub kind: Kind,
-    /// Whether `none` is allowed.
-    pub optional: bool,
-    /// What holds when it is not set.
-    pub default: Value,
-    /// Its limits.
-    pub bounds: Vec<Bound>,
-    /// What it does, in a line.
-    pub help: String,
-}
-
-impl Parameter {
-    /// What is allowed, in words: `a whole number of at least 1`.
-    pub fn allowed(&self) -> String {
-        let mut text = match &self.kind {
-            Kind::Integer => "a whole number".to_string(),
-            Kind::Number => "a number".to_string(),
-            Kind::Flag => "true or false".to_string(),
-            Kind::Choice { choices } => format!("one of {}", choices.join(", ")),
-            Kind::Text => "text".to_string(),
-        };
-        if !self.bounds.is_empty() {
-            let bounds: Vec<String> = self.bounds.iter().map(Bound::to_string).collect();
-            text = format!("{text} {}", bounds.join(" and "));
-        }
-        if self.optional { format!("{text}, or none") } else { text }
-    }
-}
-
-/// A Rust type that can be a parameter.
-pub trait ParameterType: Sized {
-    /// What the type takes.
-    fn kind() -> Kind;
-    /// Whether `none` is allowed.
-    const OPTIONAL: bool = false;
-    /// The value as settings hold it.
-    fn to_value(&self) -> Value;
-    /// The value from settings, if it is of the right kind.
-    fn from_value(value: &Value) -> Option<Self>;
-}
-
-impl ParameterType for usize {
-    fn kind() -> Kind {
-        Kind::Integer
-    }
-    fn to_value(&self) -> Value {
-        Value::from(*self as u64)
-    }
-    fn from_value(value: &Value) -> Option<Self> {
-        // A whole number may arrive as 5.0 from a sweep or from Python.
-        match value.as_u64() {
-            Some(whole) => usize::try_from(whole).ok(),
-            None => {
-                value.as_f64().filter(|x| x.fract() == 0.0 && (0.0..9e15).contains(x)).map(|x| x as usize)
-            }
-        }
-    }
-}
-
-impl ParameterType for f64 {
-    fn kind() -> Kind {
-        Kind::Number
-    }
-    fn to_value(&self) -> Value {
-        Value::from(*self)
-    }
-    fn from_value(value: &Value) -> Option<Self> {
-        value.as_f64()
-    }
-}
-
-impl ParameterType for bool {
-    fn kind() -> Kind {
-        Kind::Flag
-    }
-    fn to_value(&self) -> Value {
-        Value::from(*self)
-    }
-    fn from_value(value: &Value) -> Option<Self> {
-        value.as_bool()
-    }
-}
-
-impl ParameterType for String {
-    fn kind() -> Kind {
-        Kind::Text
-    }
-    fn to_value(&self) -> Value {
-        Value::from(self.as_str())
-    }
-    fn from_value(value: &Value) -> Option<Self> {
-        // A file may well be called 2024 or true.
-        match value {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-            _ => None,
-        }
-    }
-}
-
-impl<T: ParameterType> ParameterType for Option<T> {
-    fn kind() -> Kind {
-        T::kind()
-    }
-    const OPTIONAL: bool = true;
-    fn to_value(&self) -> Value {
-        self.as_ref().map_or(Value::Null, T::to_value)
-    }
-    fn from_value(value: &Value) -> Option<Self> {
-        if value.is_null() { Some(None) } else { T::from_value(value).map(Some) }
-    }
-}
-
-/// Checks one value against its declaration; used by [`parameters!`](mod@crate::parameters).
-#[doc(hidden)]
-pub fn read_parameter<T: ParameterType>(declared: &Parameter, value: &Value) -> Result<T> {
-    let refuse = |must: String| {
-        Err(Error::usage(format!("{} must be {must}, got {}", declared.name, show_value(value))))
-    };
-    if let Some(number) = value.as_f64()
-        && let Some(broken) = declared.bounds.iter().find(|bound| !bound.holds(number))
-    {
-        return refuse(broken.to_string());
-    }
-    match T::from_value(value) {
-        Some(read) => Ok(read),
-        None => refuse(declared.allowed()),
-    }
-}
-
-/// Refuses names that nobody declared; used by [`parameters!`](mod@crate::parameters).
-#[doc(hidden)]
-pub fn refuse_unknown(settings: &Settings, declared: &[Parameter]) -> Result<()> {
-    for name in settings.0.keys() {
-        if !declared.iter().any(|parameter| parameter.name == name) {
-            let names: Vec<&str> = declared.iter().map(|parameter| parameter.name).collect();
-            let nearest = names
-                .iter()
-                .map(|known| (edit_distance(name, known), known))
-                .min()
-                .filter(|(distance, _)| *distance <= 3)
-                .map(|(_, known)| format!("did you mean {known}?"))
-                .unwrap_or_else(|| match names.len() {
-                    0 => "there are none to set".to_string(),
-                    _ => format!("there are {}", names.join(", ")),
-                });
-            return Err(Error::usage(format!("no parameter is called {name:?}; {nearest}")));
-        }
-    }
-    Ok(())
-}
-
-/// The number of letters to change, add or remove (Levenshtein): for "did you mean".
-pub fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
-/// Declares a struct of parameters with defaults, limits and help; see the [module](mod@crate::parameters).
-#[macro_export]
-macro_rules! parameters {
-    (
-        $(#[$outer:meta])*
-        $visibility:vis struct $name:ident {
-            $(
-                $(#[doc = $help:literal])+
-                $field:ident : $type:ty = $default:expr $(, $bound:ident $limit:literal)* ;
-            )*
-        }
-    ) => {
-        $(#[$outer])*
-        #[derive(Clone, Debug, PartialEq)]
-        $visibility struct $name {
-            $( $(#[doc = $help])+ pub $field: $type, )*
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $( $field: $default, )* }
-            }
-        }
-
-        impl $name {
-            /// Every parameter with its default, limits and help.
-            pub fn declared() -> Vec<$crate::parameters::Parameter> {
-                vec![ $( $crate::parameters::Parameter {
-                    name: stringify!($field),
-                    kind: <$type as $crate::parameters::ParameterType>::kind(),
-                    optional: <$type as $crate::parameters::ParameterType>::OPTIONAL,
-                    default: { let value: $type = $default; $crate::parameters::ParameterType::to_value(&value) },
-                    bounds: vec![ $( $crate::parameters::Bound::$bound($limit as f64) ),* ],
-                    help: [ $( $help ),+ ].map(str::trim).join(" "),
-                } ),* ]
-            }
-
-            /// Reads settings over the defaults: unknown names and values out of range are refused in a sentence.
-            #[allow(unused_mut, unused_variables, reason = "a learner may have no parameters")]
-            pub fn from_settings(settings: &$crate::Settings) -> $crate::Result<Self> {
-                let declared = Self::declared();
-                $crate::parameters::refuse_unknown(settings, &declared)?;
-                let mut read = Self::default();
-                let mut specs = declared.iter();
-                $(
-                    let spec = specs.next().expect("declared() lists every field in order");
-                    if let Some(value) = settings.get(spec.name) {
-                        read.$field = $crate::parameters::read_parameter(spec, value)?;
-                    }
-                )*
-                Ok(read)
-            }
-
-            /// Every parameter with its value, in the order of declaration.
-            #[allow(unused_mut, reason = "a learner may have no parameters")]
-            pub fn to_settings(&self) -> $crate::Settings {
-                let mut settings = $crate::Settings::new();
-                $( settings.set(stringify!($field), $crate::parameters::ParameterType::to_value(&self.$field)); )*
-                settings
-            }
-        }
-    };
-}
-
-/// Declares an enum whose variants are the words that a parameter takes.
-///
-/// ```
-/// ldlf_core::choices! {
-///     /// How the step length changes.
-///     pub enum Schedule {
-///         /// It does not.
-///         Constant = "constant",
-///         /// Half a cosine down to zero.
-///         Cosine = "cosine",
-///     }
-/// }
-/// use ldlf_core::parameters::ParameterType;
-/// assert_eq!(Schedule::from_value(&"cosine".into()), Some(Schedule::Cosine));
-/// ```
-#[macro_export]
-macro_rules! choices {
-    (
-        $(#[$outer:meta])*
-        $visibility:vis enum $name:ident { $( $(#[$inner:meta])* $variant:ident = $word:literal ),+ $(,)? }
-    ) => {
-        $(#[$outer])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        $visibility enum $name { $( $(#[$inner])* $variant ),+ }
-
-        impl $crate::parameters::ParameterType for $name {
-            fn kind() -> $crate::parameters::Kind {
-                $crate::parameters::Kind::Choice { choices: vec![ $( $word ),+ ] }
-            }
-            fn to_value(&self) -> $crate::Value {
-                $crate::Value::from(match self { $( $name::$variant => $word ),+ })
-            }
-            fn from_value(value: &$crate::Value) -> Option<Self> {
-                match value.as_str()? { $( $word => Some($name::$variant), )+ _ => None }
-            }
-        }
-    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{choices, parameters};
 
     choices! {
         /// Words.
@@ -462,16 +117,28 @@ mod tests {
         /// A sample.
         pub struct Sample {
             /// Number of trees.
-            trees: usize = 5, at_least 1;
-            /// Share that is
+            trees: usize = 5, at_least 1, known_as "n_estimators";
+            /// Fraction that is
             /// dropped.
             dropout: f64 = 0.5, at_least 0, below 1;
             /// A word.
             word: Word = Word::One;
             /// Seconds.
             seconds: Option<f64> = None, above 0;
+            /// Number of units.
+            units: Auto<usize> = Auto::Auto, at_least 1;
             /// A flag.
             bias: bool = true;
+            /// A file.
+            file: Option<String> = None;
+        }
+    }
+
+    parameters! {
+        /// What another part adds.
+        pub struct More {
+            /// Smoothing.
+            smoothing: f64 = 0.0;
         }
     }
 
@@ -489,20 +156,75 @@ mod tests {
         assert_eq!(refusal("dropout=nan"), "dropout must be a number at least 0 and below 1, got nan");
         assert_eq!(refusal("word=three"), "word must be one of one, two, got three");
         assert_eq!(refusal("seconds=0"), "seconds must be above 0, got 0");
+        assert_eq!(refusal("seconds=auto"), "seconds must be a number above 0, or none, got auto");
+        assert_eq!(refusal("units=none"), "units must be a whole number at least 1, or auto, got none");
         assert_eq!(refusal("bias=1"), "bias must be true or false, got 1");
         assert_eq!(refusal("tree=3"), "no parameter is called \"tree\"; did you mean trees?");
     }
 
     #[test]
+    fn typed_values_meet_the_same_limits_as_settings() {
+        let refusal = |sample: Sample| sample.check().unwrap_err().to_string();
+        assert_eq!(refusal(Sample::default().trees(0)), "trees must be at least 1, got 0");
+        assert_eq!(refusal(Sample::default().dropout(1.0)), "dropout must be below 1, got 1");
+        assert_eq!(refusal(Sample::default().seconds(-1.0)), "seconds must be above 0, got -1");
+        assert_eq!(refusal(Sample::default().units(0)), "units must be at least 1, got 0");
+        assert!(Sample::default().seconds(None).units(Auto::Auto).check().is_ok());
+    }
+
+    #[test]
+    fn a_typed_value_that_is_no_number_is_refused() {
+        let refusal = |sample: Sample| sample.check().unwrap_err().to_string();
+        let allowed = "dropout must be a number at least 0 and below 1";
+        assert_eq!(refusal(Sample::default().dropout(f64::NAN)), format!("{allowed}, got NaN"));
+        let allowed = "seconds must be a number above 0, or none";
+        assert_eq!(refusal(Sample::default().seconds(f64::INFINITY)), format!("{allowed}, got inf"));
+        assert_eq!(
+            More::default().smoothing(f64::NAN).check().unwrap_err().to_string(),
+            "smoothing must be a number, got NaN"
+        );
+    }
+
+    #[test]
     fn settings_survive_the_way_there_and_back() {
-        let settings = Settings::parse(["trees=1_000", "word=two", "seconds=none", "bias=false"]).unwrap();
+        let settings = Settings::parse([
+            "trees=1_000",
+            "word=two",
+            "seconds=none",
+            "units=auto",
+            "bias=false",
+            "file=a",
+        ])
+        .unwrap();
         let sample = Sample::from_settings(&settings).unwrap();
-        assert_eq!(sample, Sample { trees: 1000, word: Word::Two, bias: false, ..Sample::default() });
+        assert_eq!(sample, Sample::default().trees(1000).word(Word::Two).bias(false).file("a"));
         assert_eq!(Sample::from_settings(&sample.to_settings()).unwrap(), sample);
     }
 
     #[test]
+    fn two_sets_together_share_out_their_settings() {
+        let settings = Settings::parse(["smoothing=2", "trees=3"]).unwrap();
+        let both = <(Sample, More)>::from_settings(&settings).unwrap();
+        assert_eq!(both, (Sample::default().trees(3), More::default().smoothing(2.0)));
+        let unknown = <(Sample, More)>::from_settings(&Settings::parse(["smoothin=2"]).unwrap()).unwrap_err();
+        assert_eq!(unknown.to_string(), "no parameter is called \"smoothin\"; did you mean smoothing?");
+    }
+
+    #[test]
     fn help_runs_over_lines() {
-        assert_eq!(Sample::declared()[1].help, "Share that is dropped.");
+        assert_eq!(Sample::declared()[1].help, "Fraction that is dropped.");
+    }
+
+    #[test]
+    fn a_declaration_tells_the_name_in_scikit_learn() {
+        let declared = Sample::declared();
+        assert_eq!((declared[0].known_as, declared[1].known_as), (Some("n_estimators"), None));
+    }
+
+    #[test]
+    fn a_choice_is_read_from_its_word() {
+        assert_eq!("two".parse::<Word>().unwrap(), Word::Two);
+        assert_eq!(Word::Two.to_string(), "two");
+        assert_eq!("three".parse::<Word>().unwrap_err().to_string(), "\"three\" is not one of one, two");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ldlf_core::evaluate::{
-    Contender, CrossValidation, FoldResult, JobId, Plan, Protocol, Watcher, cross_validate, fold_seed,
+    CrossValidation, FoldResult, JobId, Plan, Protocol, Watcher, cross_validate, fold_seed,
 };
 use ldlf_core::folds::{self, Fold};
 use ldlf_core::journal::Journal;
@@ -13,8 +13,8 @@ use ldlf_core::learner::Summary;
 use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::model_file::Parts;
 use ldlf_core::{
-    Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, Matrix, Model, Prediction,
-    Result, Settings, StopReason, Threads, generate, mean, results,
+    Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, Matrix, Model,
+    Prediction, Result, Settings, StopReason, Threads, generate, mean::Mean, results,
 };
 use rand::RngExt;
 
@@ -51,8 +51,8 @@ impl Model for WalkModel {
 }
 
 impl Learner for Walk {
-    fn name(&self) -> &'static str {
-        "walk"
+    fn facts(&self) -> &'static Facts {
+        const { &Facts { iterates: true, ..Facts::new("walk", "a walk past the mean", "") } }
     }
 
     fn settings(&self) -> Settings {
@@ -93,16 +93,16 @@ impl Learner for Walk {
     }
 }
 
-fn walk(iterations: usize) -> Contender {
-    Contender { learner: Box::new(Walk { iterations, fails_on_fewer_rows_than: 0 }), iterates: true }
+fn walk(iterations: usize) -> Box<dyn Learner> {
+    Box::new(Walk { iterations, fails_on_fewer_rows_than: 0 })
 }
 
-fn floor() -> Contender {
-    Contender { learner: (mean::ENTRY.build)(&Settings::new()).unwrap(), iterates: false }
+fn floor() -> Box<dyn Learner> {
+    Box::new(Mean::params().check().unwrap())
 }
 
-fn plan<'a>(data: &'a Dataset, contenders: &'a [Contender], folds: &'a [Fold]) -> Plan<'a> {
-    Plan { data, contenders, folds, protocol: Protocol::Clean, seed: 7, threads: 1, journal: None }
+fn plan<'a>(data: &'a Dataset, learners: &'a [Box<dyn Learner>], folds: &'a [Fold]) -> Plan<'a> {
+    Plan { data, learners, folds, protocol: Protocol::Clean, seed: 7, threads: 1, journal: None }
 }
 
 /// The table without what the clock decides.
@@ -124,10 +124,9 @@ fn timeless(mut table: CrossValidation) -> CrossValidation {
 fn folds_in_parallel_give_the_results_of_one_thread() {
     let data = generate::artificial(60, 0).unwrap();
     let folds = folds::seeded(&data, 5, 0).unwrap();
-    let contenders = [walk(25), floor(), walk(12)];
-    let run = |threads| {
-        timeless(cross_validate(&Plan { threads, ..plan(&data, &contenders, &folds) }, &()).unwrap())
-    };
+    let learners = [walk(25), floor(), walk(12)];
+    let run =
+        |threads| timeless(cross_validate(&Plan { threads, ..plan(&data, &learners, &folds) }, &()).unwrap());
     let serial = run(1);
     assert_eq!(serial, run(2));
     assert_eq!(serial, run(64));
@@ -141,13 +140,13 @@ fn folds_in_parallel_give_the_results_of_one_thread() {
 fn a_fold_can_be_repeated_by_hand_from_its_seed() {
     let data = generate::artificial(40, 0).unwrap();
     let folds = folds::seeded(&data, 4, 0).unwrap();
-    let contenders = [walk(25)];
-    let table = cross_validate(&plan(&data, &contenders, &folds), &()).unwrap();
+    let learners = [walk(25)];
+    let table = cross_validate(&plan(&data, &learners, &folds), &()).unwrap();
     assert_ne!(fold_seed(7, 2), fold_seed(7, 3));
     assert_ne!(fold_seed(7, 3), fold_seed(8, 2));
     let mut observer = ();
     let mut context = FitContext::new(fold_seed(7, 2), Threads::one(), &mut observer);
-    let fitted = contenders[0].learner.fit(&data.select(&folds[2].training), &mut context).unwrap();
+    let fitted = learners[0].fit(&data.select(&folds[2].training), &mut context).unwrap();
     let test = data.select(&folds[2].test);
     let prediction = fitted.model.predict(test.inputs(), &Threads::one()).unwrap();
     assert_eq!(table.results[0].folds[2].prediction, prediction);
@@ -157,8 +156,8 @@ fn a_fold_can_be_repeated_by_hand_from_its_seed() {
 fn the_json_is_the_object_of_the_design() {
     let data = generate::artificial(20, 0).unwrap();
     let folds = folds::seeded(&data, 2, 0).unwrap();
-    let contenders = [floor(), walk(3)];
-    let table = cross_validate(&plan(&data, &contenders, &folds), &()).unwrap();
+    let learners = [floor(), walk(3)];
+    let table = cross_validate(&plan(&data, &learners, &folds), &()).unwrap();
     let json = serde_json::to_value(&table).unwrap();
     let keys =
         |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
@@ -183,10 +182,9 @@ fn the_json_is_the_object_of_the_design() {
 fn the_released_protocol_reports_the_best_iteration_on_the_test_fold() {
     let data = generate::artificial(100, 0).unwrap();
     let folds = folds::released(100, 0).unwrap();
-    let contenders = [walk(25), floor()];
-    let table =
-        cross_validate(&Plan { protocol: Protocol::Released, ..plan(&data, &contenders, &folds) }, &())
-            .unwrap();
+    let learners = [walk(25), floor()];
+    let table = cross_validate(&Plan { protocol: Protocol::Released, ..plan(&data, &learners, &folds) }, &())
+        .unwrap();
     for fold in &table.results[0].folds {
         let iterations: Vec<usize> = fold.test_curve.iter().map(|(iteration, _)| *iteration).collect();
         assert_eq!(iterations, [10, 20, 25]);
@@ -201,7 +199,7 @@ fn the_released_protocol_reports_the_best_iteration_on_the_test_fold() {
     }
     assert!(table.results[0].folds.iter().any(|fold| fold.best_iteration == Some(20)));
     assert!(table.results[1].folds.iter().all(|fold| fold.best_iteration.is_none()));
-    let clean = cross_validate(&plan(&data, &contenders, &folds), &()).unwrap();
+    let clean = cross_validate(&plan(&data, &learners, &folds), &()).unwrap();
     let kl = |table: &CrossValidation| table.results[0].mean.get("kl").unwrap();
     assert!(kl(&clean) >= kl(&table), "the last iteration cannot beat the best");
 }
@@ -256,12 +254,12 @@ impl Watcher for Counting {
 fn an_interrupted_run_resumes_from_its_journal_with_the_same_object() {
     let data = generate::artificial(60, 0).unwrap();
     let folds = folds::seeded(&data, 4, 0).unwrap();
-    let contenders = [walk(25), floor()];
+    let learners = [walk(25), floor()];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.jsonl");
     let run = |watcher: &Counting| {
         let journal = Journal::open(&path).unwrap();
-        cross_validate(&Plan { journal: Some(&journal), ..plan(&data, &contenders, &folds) }, watcher)
+        cross_validate(&Plan { journal: Some(&journal), ..plan(&data, &learners, &folds) }, watcher)
     };
     // Each walk reports 27 events: the third fold is in the middle.
     let stopped = Counting::breaking_after(60);
@@ -277,7 +275,7 @@ fn an_interrupted_run_resumes_from_its_journal_with_the_same_object() {
     let going_on = Counting::breaking_after(usize::MAX);
     let resumed = run(&going_on).unwrap();
     assert_eq!((going_on.resumed.into_inner(), going_on.fitted.into_inner()), (2, 6));
-    let unbroken = cross_validate(&plan(&data, &contenders, &folds), &()).unwrap();
+    let unbroken = cross_validate(&plan(&data, &learners, &folds), &()).unwrap();
     assert_eq!(timeless(resumed.clone()), timeless(unbroken));
 
     let again = Counting::breaking_after(1);
@@ -296,12 +294,12 @@ fn a_journal_is_not_taken_for_another_runs() {
         cross_validate(plan, &watcher).unwrap();
         watcher.fitted.into_inner()
     };
-    let contenders = [walk(12)];
-    let run = Plan { journal: Some(&journal), ..plan(&data, &contenders, &folds) };
+    let learners = [walk(12)];
+    let run = Plan { journal: Some(&journal), ..plan(&data, &learners, &folds) };
     assert_eq!(fitted(&run), 2);
     assert_eq!(fitted(&run), 0);
     assert_eq!(fitted(&Plan { seed: 8, ..run }), 2, "another seed");
-    assert_eq!(fitted(&Plan { contenders: &[walk(13)], ..run }), 2, "other parameters");
+    assert_eq!(fitted(&Plan { learners: &[walk(13)], ..run }), 2, "other parameters");
     assert_eq!(fitted(&Plan { protocol: Protocol::Released, ..run }), 2, "another protocol");
     assert_eq!(fitted(&Plan { folds: &folds::seeded(&data, 2, 1).unwrap(), ..run }), 2, "other folds");
     let other = generate::artificial(40, 1).unwrap();
@@ -363,9 +361,9 @@ fn a_failed_fit_names_its_learner_and_fold_and_keeps_its_kind() {
     // The second fold learns from fewer rows than the first.
     let folds = folds::from_numbers(&[vec![0; 5], vec![1; 15]].concat()).unwrap();
     let fragile = Walk { iterations: 3, fails_on_fewer_rows_than: 10 };
-    let contenders = [floor(), Contender { learner: Box::new(fragile), iterates: true }];
+    let learners = [floor(), Box::new(fragile) as Box<dyn Learner>];
     for threads in [1, 3] {
-        let error = cross_validate(&Plan { threads, ..plan(&data, &contenders, &folds) }, &()).unwrap_err();
+        let error = cross_validate(&Plan { threads, ..plan(&data, &learners, &folds) }, &()).unwrap_err();
         assert_eq!(error.to_string(), "walk, fold 1: the loss is not finite; try a smaller step");
         assert_eq!(error.exit_code(), 5);
     }
@@ -374,8 +372,8 @@ fn a_failed_fit_names_its_learner_and_fold_and_keeps_its_kind() {
 #[test]
 fn a_plan_that_cannot_work_is_refused_before_the_first_fit() {
     let data = generate::artificial(5, 0).unwrap();
-    let refusal = |contenders: &[Contender], folds: &[Fold]| {
-        cross_validate(&plan(&data, contenders, folds), &()).unwrap_err().to_string()
+    let refusal = |learners: &[Box<dyn Learner>], folds: &[Fold]| {
+        cross_validate(&plan(&data, learners, folds), &()).unwrap_err().to_string()
     };
     let fold = |training: &[usize], test: &[usize]| Fold { training: training.to_vec(), test: test.to_vec() };
     assert_eq!(refusal(&[], &[fold(&[0], &[1])]), "there is no learner to evaluate; name at least one");
@@ -391,10 +389,9 @@ fn a_plan_that_cannot_work_is_refused_before_the_first_fit() {
 fn the_results_folder_holds_the_object_the_predictions_and_the_curves() {
     let data = generate::artificial(20, 0).unwrap();
     let folds = folds::seeded(&data, 2, 0).unwrap();
-    let contenders = [walk(10), walk(3)];
-    let table =
-        cross_validate(&Plan { protocol: Protocol::Released, ..plan(&data, &contenders, &folds) }, &())
-            .unwrap();
+    let learners = [walk(10), walk(3)];
+    let table = cross_validate(&Plan { protocol: Protocol::Released, ..plan(&data, &learners, &folds) }, &())
+        .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("results");
     results::save(&folder, &table, &data).unwrap();

@@ -22,4 +22,4 @@ pub mod top;
 pub mod training;
 pub mod weights;
 
-pub use learners::entries;
+pub use learners::{DeepForest, DeepLdl, DeepNeuralDecisionForest, entries};

@@ -11,6 +11,7 @@ use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 use crate::arrays;
 use crate::backbones::{Backbone, Input, Kind};
 use crate::images::Preparation;
+use crate::learners::entries;
 use crate::network::{self, Compute, Network, Ready, pass};
 use crate::stored::{numbers_under, put_network};
 use crate::top::Top;
@@ -154,10 +155,12 @@ impl FeatureNetwork {
     pub fn of_model(path: &Path) -> Result<Self> {
         let mut parts = Parts::read(path)?;
         let learner: String = parts.detail("learner")?;
-        if !["dldlf", "dldl", "dndf-ldl"].contains(&learner.as_str()) {
+        let networks: Vec<&str> = entries().iter().map(|entry| entry.name()).collect();
+        if !networks.contains(&learner.as_str()) {
             return Err(Error::model_file(format!(
-                "{}: a model of {learner} has no network to look into; give one of dldlf, dldl or dndf-ldl",
-                path.display()
+                "{}: a model of {learner} has no network to look into; give one of {}",
+                path.display(),
+                networks.join(", ")
             )));
         }
         parts.details = parts.detail("model")?;

@@ -1,82 +1,83 @@
-//! What the deep learners can be told, in two parts: the network and its training, and the forest above it.
+//! Parameters of the deep learners, in two parts: the network and its training, and the forest on it.
 
-use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
-use ldlf_core::parameters::{Parameter, refuse_unknown};
-use ldlf_core::{Result, Settings};
+use ldlf_core::optimise::step::{Optimizer, Schedule, Step, StepLength};
+use ldlf_core::parameters::ParameterSet;
+use ldlf_core::{Auto, Settings};
 use ldlf_forest::loss::LossForm;
 
 use crate::backbones::Kind;
+use crate::learners::{DeepForest, DeepLdl, DeepNeuralDecisionForest};
 
 ldlf_core::parameters! {
-    /// The network under the head and how it is trained.
-    pub struct NetworkParameters {
-        /// Network under the head: small-cnn, resnet18, efficientnet-lite0, alexnet, alexnet-caffe, vgg16, or mlp for tables.
+    /// Parameters of every deep learner: the network and its training.
+    pub struct NetworkParameters, builder DeepParams for DeepLdl {
+        /// Backbone: small-cnn, resnet18, efficientnet-lite0, alexnet, alexnet-caffe, vgg16, or mlp for tables.
         backbone: String = "small-cnn".to_string();
-        /// File of trained weights (.safetensors, .pth) to start from; none starts from random ones.
+        /// File of pretrained weights (.safetensors, .pth); none starts from random ones.
         weights: Option<String> = None;
-        /// Pixels of a side of the square that the network sees; none is the network's usual side.
-        side: Option<usize> = None, at_least 8, at_most 4096;
-        /// Channels of the pictures: 3 for colour, 1 for grey.
+        /// Side of the square input in pixels; auto is the usual one of the backbone.
+        side: Auto<usize> = Auto::Auto, at_least 8, at_most 4096;
+        /// Channels of the images: 3 for colour, 1 for grey.
         channels: usize = 3, at_least 1, at_most 3;
-        /// Where the network computes: cpu, or a device that was built in (wgpu, vulkan, metal, cuda, rocm).
+        /// Device: cpu, or one that was built in (wgpu, vulkan, metal, cuda, rocm).
         device: String = "cpu".to_string();
-        /// Passes over the training rows.
-        epochs: usize = 20, at_least 1, at_most 1_000_000;
-        /// Rows of a mini-batch.
+        /// Number of epochs.
+        epochs: usize = 20, at_least 1, at_most 1_000_000, known_as "max_iter";
+        /// Rows per mini-batch.
         batch_size: usize = 64, at_least 1;
-        /// Rule that turns gradients into steps.
-        optimiser: Optimiser = Optimiser::AdamW;
-        /// Step length of the head; none is 0.005, but 0.0003 for adam and adamw on networks without batch norms (alexnet, vgg16).
-        learning_rate: Option<f64> = None, above 0;
-        /// Step length of the backbone as a factor of that of the head; none is 0.15 with trained weights and 1 without.
-        backbone_rate: Option<f64> = None, at_least 0;
-        /// Names of parameters, or beginnings of them, that do not learn, joined by +: features, layer1+layer2; all freezes the backbone.
+        /// Optimizer.
+        optimizer: Optimizer = Optimizer::AdamW;
+        /// Learning rate of the head; auto is 0.005, but 0.0003 for adam and adamw on backbones without batch norm (alexnet, vgg16).
+        learning_rate: Auto<f64> = Auto::Auto, above 0;
+        /// Factor of the backbone's learning rate relative to the head's; auto is 0.15 with pretrained weights and 1 without.
+        backbone_factor: Auto<f64> = Auto::Auto, at_least 0;
+        /// Prefixes of the names of frozen layers, joined by +, such as layer1+layer2; all freezes the backbone.
         freeze: Option<String> = None;
         /// Momentum of sgd.
         momentum: f64 = 0.9, at_least 0, below 1;
-        /// How the step length changes.
+        /// Learning rate schedule.
         schedule: Schedule = Schedule::Cosine;
-        /// Share of the iterations over which the step length first rises.
+        /// Fraction of the iterations over which the learning rate warms up.
         warm_up: f64 = 0.1, at_least 0, at_most 1;
         /// With the step schedule: epochs between two changes.
-        step_every: f64 = 10.0, above 0;
+        step_epochs: f64 = 10.0, above 0;
         /// With the step schedule: factor of each change.
         step_factor: f64 = 0.1, above 0, at_most 1;
         /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam; biases and batch norms do not decay.
         weight_decay: f64 = 0.05, at_least 0;
-        /// Largest length of the gradient of all parameters together; longer ones are shortened; none leaves them.
-        clip: Option<f64> = Some(5.0), above 0;
-        /// Whether pictures are mirrored at random.
+        /// Maximum norm of the gradient of all parameters; none does not clip it.
+        max_grad_norm: Option<f64> = Some(5.0), above 0;
+        /// Whether images are mirrored at random.
         flip: bool = true;
-        /// Largest share by which the square that the network sees is moved and made larger or smaller at random.
+        /// Maximum fraction by which the crop of an image is moved and resized at random.
         crop: f64 = 0.1, at_least 0, at_most 0.5;
-        /// Largest relative change of brightness, contrast and saturation.
+        /// Maximum relative change of brightness, contrast and saturation.
         jitter: f64 = 0.2, at_least 0, at_most 1;
-        /// Whether to keep the epoch that is best on the validation rows, and stop when it gets no better.
+        /// Whether to keep the epoch that is best on the validation rows, and to stop when it does not improve.
         early_stopping: bool = true;
-        /// Share of the training rows held back for that, unless the data marks rows valid itself.
-        validation_share: f64 = 0.1, above 0, below 1;
-        /// Epochs without improvement before training stops.
-        patience: usize = 10, at_least 1;
+        /// Fraction of the training rows held out for early stopping, unless the data marks validation rows itself.
+        validation_fraction: f64 = 0.1, above 0, below 1;
+        /// Epochs without improvement before stopping.
+        patience: usize = 10, at_least 1, known_as "n_iter_no_change";
     }
 }
 
 ldlf_core::parameters! {
-    /// The forest on a network.
-    pub struct ForestParameters {
+    /// Parameters of the forest on a network.
+    pub struct ForestParameters, after NetworkParameters in DeepParams for DeepForest, DeepNeuralDecisionForest {
         /// Number of trees.
-        trees: usize = 10, at_least 1, at_most 1_000_000;
-        /// Depth of the trees: 2^(depth-1) leaves each.
+        trees: usize = 10, at_least 1, at_most 1_000_000, known_as "n_estimators";
+        /// Depth of every tree, which then has 2^(depth-1) leaves.
         depth: usize = 6, at_least 1, at_most 30;
-        /// Output units of the layer under the trees, shared by the trees at random; none gives every split its own.
-        units: Option<usize> = None, at_least 1;
-        /// Deviation of what the first splits see over the first mini-batch: steeper ones part the rows more clearly from the start.
+        /// Output units of the layer under the trees, shared by the trees at random; auto gives every split its own.
+        units: Auto<usize> = Auto::Auto, at_least 1;
+        /// Standard deviation of the split activations over the first mini-batch: larger values separate the rows more clearly at first.
         steepness: f64 = 2.0, above 0;
-        /// What the gradient steps lower.
+        /// Loss that the gradient steps minimise.
         loss: LossForm = LossForm::Trees;
-        /// Mini-batches between two leaf updates; none is an epoch's, at most 100.
-        leaf_every: Option<usize> = None, at_least 1;
-        /// Iterations of a leaf update.
+        /// Mini-batches between two leaf updates; auto is an epoch's, at most 100.
+        leaf_every: Auto<usize> = Auto::Auto, at_least 1;
+        /// Iterations per leaf update.
         leaf_iterations: usize = 20, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
         leaf_prior: f64 = 1.0, at_least 0;
@@ -85,22 +86,8 @@ ldlf_core::parameters! {
     }
 }
 
-/// The names of the second part go there, the others to the first; a name that is in neither is refused with the nearest of all.
-pub fn split(settings: &Settings, forest: bool) -> Result<(NetworkParameters, ForestParameters)> {
-    let of_forest = if forest { ForestParameters::declared() } else { Vec::new() };
-    refuse_unknown(settings, &[NetworkParameters::declared(), of_forest.clone()].concat())?;
-    let (mut network, mut trees) = (Settings::new(), Settings::new());
-    for (name, value) in &settings.0 {
-        let part = if of_forest.iter().any(|p| p.name == name) { &mut trees } else { &mut network };
-        part.set(name, value.clone());
-    }
-    Ok((NetworkParameters::from_settings(&network)?, ForestParameters::from_settings(&trees)?))
-}
-
-/// What a forest on a network can be told.
-pub fn of_forests() -> Vec<Parameter> {
-    [NetworkParameters::declared(), ForestParameters::declared()].concat()
-}
+/// Parameters of the forests on a network.
+pub type DeepForestParameters = (NetworkParameters, ForestParameters);
 
 impl NetworkParameters {
     /// The step of an iteration, counted from 0, of so many with `per_epoch` an epoch, for the head.
@@ -109,23 +96,23 @@ impl NetworkParameters {
             rate: self.learning_rate() * factor,
             schedule: self.schedule,
             warm_up: self.warm_up,
-            step_every: ((self.step_every * per_epoch as f64).round() as usize).max(1),
+            step_every: ((self.step_epochs * per_epoch as f64).round() as usize).max(1),
             step_factor: self.step_factor,
         };
-        Step::new(self.optimiser, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
+        Step::new(self.optimizer, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
     }
 
-    /// The step length of the head. Adam moves every weight by as much, and a layer of thousands of inputs so far at once that without
+    /// The learning rate of the head. Adam moves every weight by as much, and a layer of thousands of inputs so far at once that without
     /// batch norms the next layer's inputs grow out of bounds.
     pub(crate) fn learning_rate(&self) -> f64 {
         let plain = Kind::named(&self.backbone).is_ok_and(|kind| !kind.is_normalised());
-        let fixed = if plain && self.optimiser != Optimiser::Sgd { 0.0003 } else { 0.005 };
+        let fixed = if plain && self.optimizer != Optimizer::Sgd { 0.0003 } else { 0.005 };
         self.learning_rate.unwrap_or(fixed)
     }
 
-    /// The factor of the backbone's step length.
+    /// The factor of the backbone's learning rate.
     pub(crate) fn backbone_factor(&self) -> f64 {
-        self.backbone_rate.unwrap_or(if self.weights.is_some() { 0.15 } else { 1.0 })
+        self.backbone_factor.unwrap_or(if self.weights.is_some() { 0.15 } else { 1.0 })
     }
 
     /// The settings as results and model files tell them: a file of weights by its name, without the folder it lay in.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
+use ldlf_core::parameters::ParameterSet;
 use ldlf_core::{Dataset, Error, Inputs, Result, Seed, Settings};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
@@ -95,7 +96,7 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
             return (rest, valid);
         }
     }
-    hold_out(data, plan.network.validation_share, seed)
+    hold_out(data, plan.network.validation_fraction, seed)
 }
 
 pub(crate) fn ready(plan: &Plan, kind: Kind, data: &Dataset, rows: &[usize]) -> Result<Ready> {

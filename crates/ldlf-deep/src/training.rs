@@ -12,7 +12,7 @@ use ldlf_core::early_stopping::{Patience, Verdict};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
-use ldlf_core::optimise::step::{Optimiser, Step};
+use ldlf_core::optimise::step::{Optimizer, Step};
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, Error, FitContext, FitEvent, InProgress, Inputs, Matrix, Prediction, Result, Seed, StopReason,
@@ -282,8 +282,12 @@ impl<'a> Training<'a> {
             let pull = Tensor::<2>::from_data(TensorData::new(gradient, shape), device);
             let gradients = (activations * pull).sum().backward();
             let step_of = |name: &str| -> Step { steps[usize::from(name.starts_with("backbone"))] };
-            let second = plan.optimiser != Optimiser::Sgd;
-            (steps::step(network, gradients, state, &step_of, second, plan.clip, threads), loss, seen)
+            let second = plan.optimizer != Optimizer::Sgd;
+            (
+                steps::step(network, gradients, state, &step_of, second, plan.max_grad_norm, threads),
+                loss,
+                seen,
+            )
         });
         self.network = Some(network);
         if matches!(self.top, Top::Forest(_)) {

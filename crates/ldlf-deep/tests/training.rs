@@ -63,7 +63,7 @@ fn table() -> Dataset {
 }
 
 fn entry(name: &str) -> LearnerEntry {
-    entries().into_iter().find(|entry| entry.name == name).unwrap()
+    entries().into_iter().find(|entry| entry.name() == name).unwrap()
 }
 
 /// A small network and few, large steps: enough for squares of one colour.
@@ -139,10 +139,10 @@ fn every_deep_learner_learns_from_a_table() {
 fn sgd_with_steps_learns_too() {
     let data = squares();
     let sgd = [
-        "optimiser=sgd",
+        "optimizer=sgd",
         "learning_rate=0.05",
         "schedule=step",
-        "step_every=8",
+        "step_epochs=8",
         "epochs=12",
         "weight_decay=0",
     ];
@@ -275,11 +275,11 @@ fn frozen_parameters_stay_as_they_were() {
 }
 
 #[test]
-fn a_backbone_rate_of_nothing_moves_the_head_alone() {
+fn a_backbone_factor_of_nothing_moves_the_head_alone() {
     let data = squares();
-    let still = ["backbone_rate=0", "weight_decay=0", "epochs=2"];
+    let still = ["backbone_factor=0", "weight_decay=0", "epochs=2"];
     let parts = fit("dldl", &still, &data).to_parts();
-    let other = fit("dldl", &["backbone_rate=0", "weight_decay=0", "epochs=1"], &data).to_parts();
+    let other = fit("dldl", &["backbone_factor=0", "weight_decay=0", "epochs=1"], &data).to_parts();
     let weights = |parts: &Parts, name: &str| {
         let shape = parts.shape(name).unwrap().to_vec();
         parts.f32s(name, &shape).unwrap()

@@ -1,9 +1,9 @@
 //! A start from greedily grown trees: their splits, softened, are the first units.
 
-use ldlf_baselines::random_forest::{RandomForest, RandomForestParameters};
+use ldlf_baselines::RandomForest;
 use ldlf_baselines::regression_tree::Tree;
 use ldlf_core::dataset::Tabular;
-use ldlf_core::{Features, FitContext, Matrix, Result, Seed, Settings, Threads};
+use ldlf_core::{Features, FitContext, Matrix, Result, Seed, Threads};
 
 use crate::encoder::{Encoded, Encoder};
 use crate::linear::{Homes, LinearMap};
@@ -28,21 +28,17 @@ pub fn soften(
     seed: Seed,
     threads: &Threads,
 ) -> Result<Homes> {
-    let mut encoded = encoder.buffer(data.features);
-    encoder.encode(data.features, rows.iter().copied(), None, &mut encoded);
+    let mut encoded = encoder.buffer(data.features()?);
+    encoder.encode(data.features()?, rows.iter().copied(), None, &mut encoded);
     let inputs = match encoded {
         Encoded::Dense(x) => Features::Dense(Matrix::new(rows.len(), encoder.inputs(), x)?),
         Encoded::Sparse(x) => Features::Sparse(x),
     };
     let data = data.select(rows).with_inputs(inputs)?;
-    let settings = Settings::parse(&[
-        format!("trees={}", shape.trees),
-        format!("max_depth={}", (shape.depth - 1).max(1)),
-    ])?;
+    let grown = RandomForest::params().trees(shape.trees).max_depth((shape.depth - 1).max(1)).check()?;
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
-    let forest = RandomForest::new(RandomForestParameters::from_settings(&settings)?);
-    let (forest, _) = forest.grow(&data, &mut context)?;
+    let (forest, _) = RandomForest::grow(grown.parameters(), &data, &mut context)?;
     let mut start = Start { map, homes: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);

@@ -31,9 +31,11 @@ pub mod tree_shape;
 mod view;
 mod weight_gradient;
 
+pub use shallow::{Forest, NeuralDecisionForest};
+
 use ldlf_core::LearnerEntry;
 
 /// Every learner of this crate, in the order of `ldlf learners`.
 pub fn entries() -> Vec<LearnerEntry> {
-    vec![shallow::SLDLF, shallow::SNDF_LDL]
+    vec![LearnerEntry::of::<Forest>(), LearnerEntry::of::<NeuralDecisionForest>()]
 }

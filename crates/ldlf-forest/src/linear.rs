@@ -495,7 +495,7 @@ impl ByInput {
 mod tests {
     use super::*;
     use ldlf_core::Seed;
-    use ldlf_core::optimise::step::Optimiser;
+    use ldlf_core::optimise::step::Optimizer;
 
     fn sparse_and_dense() -> (Csr, Vec<f32>) {
         let mut sparse = Csr::with_columns(4);
@@ -529,7 +529,7 @@ mod tests {
     fn sparse_and_dense_steps_agree_and_follow_the_formula() {
         let (sparse, dense) = sparse_and_dense();
         let gradient = [0.1f32, -0.4, 0.2, 0.5, 0.3, 0.6];
-        let step = Step::new(Optimiser::Sgd, 0, 0.5, 0.0, 0.1);
+        let step = Step::new(Optimizer::Sgd, 0, 0.5, 0.0, 0.1);
         let start = LinearMap::from_weights(4, 2, vec![1.0; 8]);
         let (mut a, mut b) = (start.clone(), start.clone());
         let by_input = by_input(&sparse);
@@ -555,7 +555,7 @@ mod tests {
         let mut sparse = (start.clone(), OptimiserState::new(&start).with_homes(homes()));
         let nothing = by_input(&Csr::with_columns(3));
         for number in 0..2000 {
-            let step = Step::new(Optimiser::AdamW, number, 0.01, 0.9, 1.0);
+            let step = Step::new(Optimizer::AdamW, number, 0.01, 0.9, 1.0);
             dense.1.step_dense(&mut dense.0, &[0.0; 3], &[0.0; 2], &step, false, &Threads::one());
             let parts = std::iter::once(&nothing);
             sparse.1.step_sparse(&mut sparse.0, parts, &[], &step, false, &Threads::one());
@@ -578,7 +578,7 @@ mod tests {
 
     #[test]
     fn steps_that_are_owed_and_paid_later_leave_the_same_bits_as_steps_taken_at_once() {
-        for optimiser in [Optimiser::Sgd, Optimiser::Adam, Optimiser::AdamW] {
+        for optimiser in [Optimizer::Sgd, Optimizer::Adam, Optimizer::AdamW] {
             let start = LinearMap::new(40, true, 5, Seed::new(1));
             let (mut late, mut at_once) = (start.clone(), start.clone());
             let (mut debts, mut none) = (OptimiserState::new(&start), OptimiserState::new(&start));

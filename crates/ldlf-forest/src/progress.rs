@@ -4,7 +4,7 @@ use ldlf_core::early_stopping::Patience;
 use ldlf_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::shallow::SldlfParameters;
+use crate::shallow::ForestParameters;
 
 /// The small state that a checkpoint keeps as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl Progress {
     }
 
     /// Takes note of a step, unless its loss says that the training has run out of bounds.
-    pub fn stepped(&mut self, loss: f64, learner: &str, parameters: &SldlfParameters) -> Result<()> {
+    pub fn stepped(&mut self, loss: f64, learner: &str, parameters: &ForestParameters) -> Result<()> {
         if !loss.is_finite() {
             return Err(Error::training(format!(
                 "{learner}: the loss is not a finite number at iteration {}; try a learning_rate below {} or scaling=standard",

@@ -2,12 +2,11 @@
 
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::learner::{Abilities, RowPredictor};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
-use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
+use ldlf_core::optimise::step::{Optimizer, Schedule, Step, StepLength};
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, LearnerEntry, Matrix, Model, Prediction,
-    Preset, Result, Settings, Threads, Value, choices,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Inputs, Matrix, Model, Prediction,
+    Preset, Result, RowPredictor, Threads, Value, choices,
 };
 
 use crate::encoder::{EncodedRows, Encoder, Scaling};
@@ -35,45 +34,45 @@ choices! {
 }
 
 choices! {
-    /// What the first splits are.
-    pub enum Start {
+    /// How splits are initialised.
+    pub enum Init {
         /// Random directions.
         Random = "random",
-        /// The splits of a random forest grown greedily on the training rows, softened; decay then leads back to them.
+        /// The splits of a random forest grown greedily on the training rows, softened; weight decay then leads back to them.
         Greedy = "greedy",
     }
 }
 
 ldlf_core::parameters! {
-    /// What `sldlf` can be told.
-    pub struct SldlfParameters {
+    /// Parameters of `sldlf` and `sndf-ldl`.
+    pub struct ForestParameters, builder ForestParams for Forest, NeuralDecisionForest {
         /// Number of trees.
-        trees: usize = 20, at_least 1, at_most 1_000_000;
-        /// Depth of the trees: 2^(depth-1) leaves each.
+        trees: usize = 20, at_least 1, at_most 1_000_000, known_as "n_estimators";
+        /// Depth of every tree, which then has 2^(depth-1) leaves.
         depth: usize = 7, at_least 1, at_most 30;
-        /// Output units of the linear map, shared by the trees at random; none gives every split its own.
-        units: Option<usize> = None, at_least 1;
+        /// Output units of the linear map, shared by the trees at random; auto gives every split its own.
+        units: Auto<usize> = Auto::Auto, at_least 1;
         /// Whether the linear map has a bias.
-        bias: bool = true;
-        /// How features are scaled, on training rows only.
+        bias: bool = true, known_as "fit_intercept";
+        /// How features are scaled, by what the training rows say.
         scaling: Scaling = Scaling::Standard;
-        /// With standard scaling: deviations from the mean beyond which a value is cut off.
-        clip: f64 = 5.0, above 0;
-        /// With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like the others.
+        /// With standard scaling: standard deviations from the mean at which values are clipped.
+        feature_clip: f64 = 5.0, above 0;
+        /// With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it like the others.
         bins: usize = 32, at_most 1024;
-        /// What the first splits are.
-        start: Start = Start::Random;
-        /// What the gradient steps lower.
+        /// How splits are initialised.
+        init: Init = Init::Random;
+        /// Loss that the gradient steps minimise.
         loss: LossForm = LossForm::Trees;
-        /// Rule that turns gradients into steps.
-        optimiser: Optimiser = Optimiser::AdamW;
-        /// Step length.
+        /// Optimizer.
+        optimizer: Optimizer = Optimizer::AdamW;
+        /// Learning rate.
         learning_rate: f64 = 0.01, above 0;
         /// Momentum of sgd.
         momentum: f64 = 0.9, at_least 0, below 1;
-        /// How the step length changes.
+        /// Learning rate schedule.
         schedule: Schedule = Schedule::Cosine;
-        /// Share of the iterations over which the step length first rises.
+        /// Fraction of the iterations over which the learning rate warms up.
         warm_up: f64 = 0.1, at_least 0, at_most 1;
         /// With the step schedule: iterations between two changes.
         step_every: usize = 10_000, at_least 1;
@@ -81,39 +80,50 @@ ldlf_core::parameters! {
         step_factor: f64 = 0.1, above 0, at_most 1;
         /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
         weight_decay: f64 = 0.5, at_least 0;
-        /// Share of the inputs that are left out at random in each step; none is 0.1 with a hundred features or more and 0 with fewer.
-        dropout: Option<f64> = None, at_least 0, below 1;
-        /// Rows of a mini-batch.
+        /// Fraction of the inputs dropped at random in each step; auto is 0.1 with at least 100 features and 0 with fewer.
+        dropout: Auto<f64> = Auto::Auto, at_least 0, below 1;
+        /// Rows per mini-batch.
         batch_size: usize = 256, at_least 1;
-        /// Largest number of iterations (mini-batches).
-        iterations: usize = 25_000, at_least 1;
-        /// Passes over the training rows, but for least_iterations and iterations; none goes on to iterations.
+        /// Maximum number of iterations (mini-batches).
+        iterations: usize = 25_000, at_least 1, known_as "max_iter";
+        /// Epochs, clamped to [min_iterations, iterations]; none always runs iterations.
         epochs: Option<f64> = Some(20.0), above 0;
-        /// Iterations that few rows get however soon their epochs are over.
-        least_iterations: usize = 1_500;
+        /// Minimum number of iterations, however small the data.
+        min_iterations: usize = 1_500;
         /// Mini-batches between two leaf updates.
         leaf_every: usize = 50, at_least 1;
-        /// Rows a leaf update looks at.
+        /// Rows that a leaf update sees.
         leaf_rows: LeafRows = LeafRows::Auto;
-        /// Iterations of a leaf update.
+        /// Iterations per leaf update.
         leaf_iterations: usize = 10, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
         leaf_prior: f64 = 1.0, at_least 0;
-        /// Whether to hold rows back and keep the iteration that is best on them; none does so with fewer than a hundred features.
-        early_stopping: Option<bool> = None;
-        /// Share of the training rows held back.
-        validation_share: f64 = 0.1, above 0, below 1;
-        /// Leaf updates without improvement before training stops.
-        patience: usize = 20, at_least 1;
-        /// Relative change of the mean loss between leaf updates below which training has converged; none never stops for it.
-        tolerance: Option<f64> = None, above 0;
+        /// Whether to keep the iteration that is best on held-out rows; auto does so with fewer than 100 features.
+        early_stopping: Auto<bool> = Auto::Auto;
+        /// Fraction of the training rows held out for early stopping.
+        validation_fraction: f64 = 0.1, above 0, below 1;
+        /// Leaf updates without improvement on the held-out rows before stopping.
+        patience: usize = 20, at_least 1, known_as "n_iter_no_change";
+        /// Relative change of the mean loss between leaf updates below which training stops; none never stops for it.
+        tolerance: Option<f64> = None, above 0, known_as "tol";
     }
 }
 
-/// From so many features on some of them may be left out.
+/// From so many features on dropout helps: they are redundant.
 const MANY_FEATURES: usize = 100;
 
-impl SldlfParameters {
+impl ForestParameters {
+    /// Checks the rules between the parameters.
+    fn check_shape(&self, ensemble: Ensemble) -> Result<()> {
+        self.forest_shape(1, ensemble).check()?;
+        if self.init == Init::Greedy && (!self.units.is_auto() || !self.bias) {
+            return Err(Error::usage(
+                "init=greedy needs a unit for every split and a bias; leave out units and set bias=true",
+            ));
+        }
+        Ok(())
+    }
+
     pub(crate) fn forest_shape(&self, labels: usize, ensemble: Ensemble) -> ForestShape {
         let mut shape =
             ForestShape { trees: self.trees, depth: self.depth.min(LARGEST_DEPTH), units: 0, labels };
@@ -134,15 +144,15 @@ impl SldlfParameters {
             step_every: self.step_every,
             step_factor: self.step_factor,
         };
-        Step::new(self.optimiser, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
+        Step::new(self.optimizer, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
     }
 
-    /// The share of inputs left out: many features carry each other's news, few do not.
+    /// The fraction of inputs dropped: with many (redundant) features dropout helps, with few it hurts.
     pub(crate) fn dropout_share(&self, features: usize) -> f64 {
         self.dropout.unwrap_or(if features >= MANY_FEATURES { 0.1 } else { 0.0 })
     }
 
-    /// Whether rows are held back: what dropout keeps from being learnt by heart, early stopping does for few features.
+    /// Whether rows are held out: below 100 features dropout is off, so early stopping guards against overfitting.
     pub(crate) fn stops_early(&self, features: usize) -> bool {
         self.early_stopping.unwrap_or(features < MANY_FEATURES)
     }
@@ -153,7 +163,7 @@ impl SldlfParameters {
         match self.epochs {
             None => self.iterations,
             Some(epochs) => {
-                ((epochs * batches as f64).ceil() as usize).max(self.least_iterations).min(self.iterations)
+                ((epochs * batches as f64).ceil() as usize).max(self.min_iterations).min(self.iterations)
             }
         }
     }
@@ -164,44 +174,69 @@ impl SldlfParameters {
 /// For a row `x` with target `d`, tree `k` predicts `g_k = sum_l p(l|x) q_l` (Eqn. 1 and 2) and the forest minimises
 /// `-1/K sum_k 1/N sum_i sum_c d_ic ln g_kc(x_i)` (Eqn. 3 and 13) over the map by gradient steps (Eqn. 6) and over the leaves
 /// by variational bounding (Eqn. 12). The prediction is the mean of the `g_k`.
-pub struct Sldlf {
-    parameters: SldlfParameters,
-    ensemble: Ensemble,
-}
+pub struct Forest;
 
-impl Sldlf {
-    /// The learner with the given parameters.
-    pub fn new(parameters: SldlfParameters) -> Result<Self> {
-        Sldlf::with_rule(parameters, Ensemble::Joint)
+impl Algorithm for Forest {
+    type Parameters = ForestParameters;
+
+    const FACTS: Facts = Facts {
+        iterates: true,
+        resumes: true,
+        exports: true,
+        ..Facts::new(
+            "sldlf",
+            "shallow label distribution learning forest: soft trees on a linear map, learnt jointly",
+            "W. Shen, K. Zhao, Y. Guo, A. Yuille: Label Distribution Learning Forests, NIPS 2017",
+        )
+    };
+
+    fn check(parameters: &ForestParameters) -> Result<()> {
+        parameters.check_shape(Ensemble::Joint)
     }
 
-    /// The learner with another rule for the trees.
-    pub fn with_rule(parameters: SldlfParameters, ensemble: Ensemble) -> Result<Self> {
-        parameters.forest_shape(1, ensemble).check()?;
-        if parameters.start == Start::Greedy && (parameters.units.is_some() || !parameters.bias) {
-            return Err(Error::usage(
-                "start=greedy needs a unit for every split and a bias; leave out units and set bias=true",
-            ));
-        }
-        Ok(Sldlf { parameters, ensemble })
-    }
-}
-
-impl Learner for Sldlf {
-    fn name(&self) -> &'static str {
-        match self.ensemble {
-            Ensemble::Joint => SLDLF.name,
-            Ensemble::OneTree => SNDF_LDL.name,
-        }
+    fn presets() -> Vec<Preset> {
+        presets()
     }
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
-
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let (model, summary) = train(self.name(), &self.parameters, self.ensemble, data, context)?;
+    fn fit(parameters: &ForestParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let (model, summary) = train(Self::FACTS.name, parameters, Ensemble::Joint, data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        load(parts, shape)
+    }
+}
+
+/// The same trees with the rule of neural decision forests: every mini-batch trains one tree, drawn at random, and every split has
+/// a unit of its own.
+pub struct NeuralDecisionForest;
+
+impl Algorithm for NeuralDecisionForest {
+    type Parameters = ForestParameters;
+
+    const FACTS: Facts = Facts {
+        name: "sndf-ldl",
+        summary: "the same trees with the rule of neural decision forests: every mini-batch trains one tree drawn at random",
+        source: "P. Kontschieder et al.: Deep Neural Decision Forests, ICCV 2015; the rule compared in Shen et al. 2017, Fig. 3(a)",
+        ..Forest::FACTS
+    };
+
+    fn check(parameters: &ForestParameters) -> Result<()> {
+        parameters.check_shape(Ensemble::OneTree)
+    }
+
+    fn presets() -> Vec<Preset> {
+        presets()
+    }
+
+    fn fit(parameters: &ForestParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let (model, summary) = train(Self::FACTS.name, parameters, Ensemble::OneTree, data, context)?;
+        Ok(Fitted { model: Box::new(model), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        load(parts, shape)
     }
 }
 
@@ -293,25 +328,23 @@ fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
     Ok(Box::new(ShallowForest { encoder, map, head: Head::from_parts(forest, of, leaves) }))
 }
 
-/// The named sets of parameters of `sldlf`.
+/// The presets of both learners.
 fn presets() -> Vec<Preset> {
-    let settings = |pairs: &[&str]| Settings::parse(pairs).expect("presets are written as name=value");
     vec![
-        Preset {
-            name: "best",
-            help: "the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches for more",
-            settings: settings(&["trees=50"]),
-            on_dataset: vec![],
-        },
-        Preset {
-            name: "paper",
-            help: "the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation",
-            settings: settings(&[
+        Preset::new(
+            "best",
+            "the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches for more",
+            ["trees=50"],
+        ),
+        Preset::new(
+            "paper",
+            "the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation",
+            [
                 "trees=5",
                 "depth=7",
                 "units=64",
                 "bias=false",
-                "optimiser=sgd",
+                "optimizer=sgd",
                 "momentum=0.9",
                 "learning_rate=1",
                 "schedule=constant",
@@ -326,77 +359,61 @@ fn presets() -> Vec<Preset> {
                 "weight_decay=0",
                 "dropout=0",
                 "early_stopping=true",
-            ]),
-            on_dataset: vec![],
-        },
-        Preset {
-            name: "released",
-            help: "the authors' released script: 10 trees of depth 5 on 512 shared units, raw features, no early stopping",
-            settings: settings(&[
-                "trees=10",
-                "depth=5",
-                "units=512",
-                "bias=true",
-                "scaling=raw",
-                "optimiser=sgd",
-                "momentum=0.9",
-                "learning_rate=30",
-                "schedule=constant",
-                "warm_up=0",
-                "batch_size=1000",
-                "iterations=3000",
-                "epochs=none",
-                "leaf_every=50",
-                "leaf_rows=epoch",
-                "leaf_iterations=20",
-                "leaf_prior=0",
-                "weight_decay=0",
-                "dropout=0",
-                "early_stopping=false",
-            ]),
-            on_dataset: vec![("movie", settings(&["iterations=2000"]))],
-        },
-        Preset {
-            name: "components",
-            help: "for principal components and few rows (chosen on ages of faces): one factor for all features, none left out, 40 trees of depth 5, no rows held back",
-            settings: settings(&[
+            ],
+        ),
+        released(
+            "released",
+            "the authors' released script, with its 3,000 iterations: 10 trees of depth 5 on 512 shared units, raw features, no early stopping",
+            3000,
+        ),
+        released(
+            "released-movie",
+            "the same with the 2,000 iterations that the script has for the Movie set",
+            2000,
+        ),
+        Preset::new(
+            "components",
+            "for principal components and few rows (chosen on ages of faces): one factor for all features, no dropout, 40 trees of depth 5, no held-out rows",
+            [
                 "trees=40",
                 "depth=5",
                 "scaling=common",
                 "weight_decay=0.3",
                 "dropout=0",
-                "least_iterations=600",
+                "min_iterations=600",
                 "early_stopping=false",
-            ]),
-            on_dataset: vec![],
-        },
+            ],
+        ),
     ]
 }
 
-const SOURCE: &str = "W. Shen, K. Zhao, Y. Guo, A. Yuille: Label Distribution Learning Forests, NIPS 2017";
-
-/// `sldlf` for the registry.
-pub const SLDLF: LearnerEntry = LearnerEntry {
-    name: "sldlf",
-    summary: "shallow label distribution learning forest: soft trees on a linear map, learnt jointly",
-    source: SOURCE,
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: SldlfParameters::declared,
-    presets,
-    build: |settings| Ok(Box::new(Sldlf::new(SldlfParameters::from_settings(settings)?)?)),
-    load,
-};
-
-/// `sndf-ldl` for the registry.
-pub const SNDF_LDL: LearnerEntry = LearnerEntry {
-    name: "sndf-ldl",
-    summary: "the same trees with the rule of neural decision forests: every mini-batch trains one tree drawn at random",
-    source: "P. Kontschieder et al.: Deep Neural Decision Forests, ICCV 2015; the rule compared in Shen et al. 2017, Fig. 3(a)",
-    abilities: Abilities { sparse: true, weights: true, iterates: true, ordered: false, images: false },
-    parameters: SldlfParameters::declared,
-    presets,
-    build: |settings| {
-        Ok(Box::new(Sldlf::with_rule(SldlfParameters::from_settings(settings)?, Ensemble::OneTree)?))
-    },
-    load,
-};
+/// The authors' script, which differs from set to set in its iterations alone.
+fn released(name: &'static str, help: &'static str, iterations: usize) -> Preset {
+    let mut preset = Preset::new(
+        name,
+        help,
+        [
+            "trees=10",
+            "depth=5",
+            "units=512",
+            "bias=true",
+            "scaling=raw",
+            "optimizer=sgd",
+            "momentum=0.9",
+            "learning_rate=30",
+            "schedule=constant",
+            "warm_up=0",
+            "batch_size=1000",
+            "epochs=none",
+            "leaf_every=50",
+            "leaf_rows=epoch",
+            "leaf_iterations=20",
+            "leaf_prior=0",
+            "weight_decay=0",
+            "dropout=0",
+            "early_stopping=false",
+        ],
+    );
+    preset.settings.set("iterations", iterations);
+    preset
+}

@@ -1,10 +1,8 @@
 //! One row at a time: no block, no threads, no allocation.
 
-use ldlf_core::Result;
 use ldlf_core::features::Row;
-use ldlf_core::learner::RowPredictor;
 use ldlf_core::numeric::normalise;
-use ldlf_core::vectorise;
+use ldlf_core::{Result, RowPredictor, vectorise};
 
 use crate::kernel::sigmoid;
 use crate::shallow::ShallowForest;

@@ -9,6 +9,7 @@ use ldlf_core::early_stopping::{Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::KL;
 use ldlf_core::model_file::{Array, Parts};
+use ldlf_core::parameters::ParameterSet;
 use ldlf_core::random::permutation;
 use ldlf_core::{
     Dataset, FitContext, FitEvent, InProgress, Inputs, Prediction, Result, Seed, StopReason, Threads,
@@ -23,7 +24,7 @@ use crate::kernel::ROWS;
 use crate::leaves::LeafPrior;
 use crate::linear::{Homes, LinearMap};
 use crate::progress::Progress;
-use crate::shallow::{LeafRows, ShallowForest, SldlfParameters, Start};
+use crate::shallow::{ForestParameters, Init, LeafRows, ShallowForest};
 use crate::stepper::{DropoutDraw, Stepper, predict_rows};
 use crate::tree_shape::check_memory;
 
@@ -42,7 +43,7 @@ pub(crate) const MANY_ROWS: usize = 50_000;
 /// Everything that changes while a forest is trained.
 struct Training<'a> {
     learner: &'static str,
-    parameters: &'a SldlfParameters,
+    parameters: &'a ForestParameters,
     ensemble: Ensemble,
     data: Tabular<'a>,
     rows: Vec<usize>,
@@ -59,7 +60,7 @@ struct Training<'a> {
 /// Trains a forest on `data`.
 pub fn train(
     learner: &'static str,
-    parameters: &SldlfParameters,
+    parameters: &ForestParameters,
     ensemble: Ensemble,
     data: &Dataset,
     context: &mut FitContext<'_>,
@@ -72,7 +73,7 @@ pub fn train(
 impl<'a> Training<'a> {
     fn new(
         learner: &'static str,
-        parameters: &'a SldlfParameters,
+        parameters: &'a ForestParameters,
         ensemble: Ensemble,
         data: Tabular<'a>,
         context: &mut FitContext<'_>,
@@ -80,22 +81,22 @@ impl<'a> Training<'a> {
         let shape = parameters.forest_shape(data.labels(), ensemble);
         shape.check()?;
         let seed = context.seed;
-        let (rows, validation) = match parameters.stops_early(data.features.cols()) {
-            true => hold_out(&data, parameters.validation_share, seed),
+        let (rows, validation) = match parameters.stops_early(data.features()?.cols()) {
+            true => hold_out(&data, parameters.validation_fraction, seed),
             false => ((0..data.rows()).collect(), Vec::new()),
         };
-        let sizes = [("features", data.features.cols()), ("units", shape.units)];
+        let sizes = [("features", data.features()?.cols()), ("units", shape.units)];
         check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
         let batch = parameters.batch_size.min(rows.len());
         let sizes = [("units", shape.units), ("rows of a mini-batch", batch.next_multiple_of(ROWS))];
         check_memory("the activations and gradients of a mini-batch", &sizes, 4 * size_of::<f32>())?;
-        let SldlfParameters { scaling, clip, bins, bias, .. } = *parameters;
-        let encoder = Encoder::fit(data.features, &rows, scaling, clip, bins, bias);
+        let ForestParameters { scaling, feature_clip: clip, bins, bias, .. } = *parameters;
+        let encoder = Encoder::fit(data.features()?, &rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
         let mut map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
-        let homes = match parameters.start {
-            Start::Random => Homes::new(),
-            Start::Greedy => soften(&mut map, &encoder, &shape, data, &rows, seed, &context.threads)?,
+        let homes = match parameters.init {
+            Init::Random => Homes::new(),
+            Init::Greedy => soften(&mut map, &encoder, &shape, data, &rows, seed, &context.threads)?,
         };
         let mean = data.mean_target_of(rows.iter().copied());
         let mut training = Training {
@@ -195,7 +196,7 @@ impl<'a> Training<'a> {
     fn step(&mut self, iteration: usize, batch: &[usize], threads: &Threads) -> f64 {
         let p = self.parameters;
         let step = p.step_at(iteration, self.total);
-        let share = p.dropout_share(self.data.features.cols()) as f32;
+        let share = p.dropout_share(self.data.features()?.cols()) as f32;
         let seed = self.seed.named("dropout").numbered(iteration as u64);
         let dropout = (share > 0.0).then_some(DropoutDraw { share, seed, first_row: None });
         self.stepper.step(self.data, batch, self.trees_of(iteration), &step, dropout, threads)
@@ -241,7 +242,7 @@ impl<'a> Training<'a> {
     fn validate(&self, threads: &Threads) -> Result<f64> {
         let rows = EncodedRows {
             encoder: self.stepper.encoder(),
-            features: self.data.features,
+            features: self.data.features()?,
             rows: Some(&self.validation),
         };
         let (map, head) = (self.stepper.map(), self.stepper.head());

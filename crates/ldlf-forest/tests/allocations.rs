@@ -3,8 +3,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use ldlf_core::learner::RowPredictor;
-use ldlf_core::optimise::step::{Optimiser, Step};
+use ldlf_core::RowPredictor;
+use ldlf_core::optimise::step::{Optimizer, Step};
 use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
 use ldlf_forest::head::Head;
@@ -89,7 +89,7 @@ fn a_training_step_allocates_nothing_once_warm() {
         let rows: Vec<usize> = (0..ROWS).collect();
         let mut step = |iteration: usize| {
             let first = iteration % 2 * 128;
-            let rule = Step::new(Optimiser::AdamW, iteration, 0.01, 0.9, 0.1);
+            let rule = Step::new(Optimizer::AdamW, iteration, 0.01, 0.9, 0.1);
             stepper.step(data, &rows[first..first + 128], 0..3, &rule, None, &threads)
         };
         (0..4).for_each(|iteration| {

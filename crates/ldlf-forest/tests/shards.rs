@@ -1,8 +1,8 @@
 //! Training on virtual shards: whoever holds them, the model is the same to the bit, and it is as good as that of one process.
 
 use ldlf_core::model_file::Parts;
-use ldlf_core::{Csr, Dataset, Features, FitContext, Matrix, Settings, Threads, TrainedModel};
-use ldlf_forest::shallow::SLDLF;
+use ldlf_core::{Csr, Dataset, Features, FitContext, LearnerEntry, Matrix, Settings, Threads, TrainedModel};
+use ldlf_forest::Forest;
 use ldlf_forest::shards::{Coordinator, Holding, Table, division};
 
 const SHARDS: usize = 6;
@@ -42,7 +42,7 @@ const SMALL: [&str; 8] = [
     "depth=4",
     "batch_size=64",
     "epochs=4",
-    "least_iterations=0",
+    "min_iterations=0",
     "leaf_every=5",
     "leaf_iterations=3",
     "dropout=0.2",
@@ -154,7 +154,7 @@ fn shards_learn_as_well_as_one_process_does() {
     let (data, test) = (rows(2000, 5), rows(2400, 5).select(&(2000..2400).collect::<Vec<_>>()));
     let settings = settings(&["epochs=20", "dropout=0"]);
     let here = {
-        let learner = (SLDLF.build)(&settings).unwrap();
+        let learner = (LearnerEntry::of::<Forest>().build)(&settings).unwrap();
         TrainedModel::fit(&*learner, &data, &mut FitContext::new(3, Threads::one(), &mut ())).unwrap()
     };
     let there = train(&data, &settings, holdings(&data, 2, 1, |shard| shard / 3), |_, _| {});
@@ -172,7 +172,7 @@ fn the_model_is_an_ordinary_one() {
     let data = rows(200, 4);
     let model = train(&data, &settings(&[]), holdings(&data, 1, 1, |_| 0), |_, _| {});
     let parts = Parts::from_bytes(&bytes(&model)).unwrap();
-    let read = TrainedModel::from_parts(parts, &[SLDLF]).unwrap();
+    let read = TrainedModel::from_parts(parts, &[LearnerEntry::of::<Forest>()]).unwrap();
     assert_eq!(read.learner, "sldlf");
     let predicted = |model: &TrainedModel| model.predict(data.inputs(), &Threads::one()).unwrap();
     assert_eq!(predicted(&read), predicted(&model));
@@ -186,8 +186,8 @@ fn what_cannot_be_trained_on_shards_is_one_sentence() {
         Coordinator::new(&settings, table, 0, Threads::one()).err().unwrap().to_string()
     };
     assert_eq!(
-        refused(&["start=greedy"], Table::of(&data, 2)),
-        "start=greedy grows trees on all rows in one place; use start=random here"
+        refused(&["init=greedy"], Table::of(&data, 2)),
+        "init=greedy grows trees on all rows in one place; use init=random here"
     );
     assert_eq!(refused(&[], Table::of(&data, 0)), "virtual_shards must be at least 1, got 0");
     assert_eq!(refused(&["trees=0"], Table::of(&data, 2)), "trees must be at least 1, got 0");
@@ -218,7 +218,7 @@ fn more_virtual_shards_than_rows_are_fine() {
     let data = rows(4, 2);
     let model = train(
         &data,
-        &settings(&["early_stopping=true", "validation_share=0.9"]),
+        &settings(&["early_stopping=true", "validation_fraction=0.9"]),
         holdings(&data, 1, 1, |_| 0),
         |_, _| {},
     );

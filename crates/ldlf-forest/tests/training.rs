@@ -6,13 +6,14 @@ use ldlf_core::generate::{MixtureParameters, mixture};
 use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::model_file::{ModelShape, Parts};
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, InProgress, Matrix, Settings, StopReason, Threads,
-    TrainedModel,
+    Dataset, Error, Features, FitContext, FitEvent, InProgress, LearnerEntry, Matrix, Settings, StopReason,
+    Threads, TrainedModel,
 };
-use ldlf_forest::shallow::{SLDLF, SNDF_LDL};
+use ldlf_forest::shallow::{ForestParams, Init};
+use ldlf_forest::{Forest, NeuralDecisionForest};
 
 fn data(density: Option<f64>) -> Dataset {
-    let parameters = MixtureParameters { features: 12, labels: 4, density, ..MixtureParameters::default() };
+    let parameters = MixtureParameters::default().features(12).labels(4).density(density);
     mixture(600, &parameters, 1).unwrap()
 }
 
@@ -24,7 +25,7 @@ fn settings(extra: &[&str]) -> Settings {
 }
 
 fn fit_in(data: &Dataset, extra: &[&str], mut context: FitContext<'_>) -> Result<TrainedModel, Error> {
-    TrainedModel::fit(&*(SLDLF.build)(&settings(extra)).unwrap(), data, &mut context)
+    TrainedModel::fit(&*(LearnerEntry::of::<Forest>().build)(&settings(extra)).unwrap(), data, &mut context)
 }
 
 fn fit(data: &Dataset, extra: &[&str], threads: usize) -> TrainedModel {
@@ -62,7 +63,7 @@ fn interrupted_at(stop: usize, data: &Dataset, extra: &[&str]) -> TrainedModel {
 fn the_bytes_of_a_model_do_not_depend_on_the_threads_or_the_run() {
     for density in [None, Some(0.2)] {
         let data = data(density);
-        for extra in [&[][..], &["start=greedy", "loss=forest"]] {
+        for extra in [&[][..], &["init=greedy", "loss=forest"]] {
             let one = bytes(&fit(&data, extra, 1));
             assert!(one == bytes(&fit(&data, extra, 1)), "two runs");
             assert!(one == bytes(&fit(&data, extra, 2)), "two threads");
@@ -76,9 +77,9 @@ fn a_training_that_was_stopped_and_resumed_ends_in_the_same_bytes() {
     for extra in [
         &[][..],
         &["early_stopping=false"],
-        &["optimiser=sgd", "leaf_rows=batches"],
+        &["optimizer=sgd", "leaf_rows=batches"],
         &["leaf_rows=epoch"],
-        &["start=greedy", "loss=forest"],
+        &["init=greedy", "loss=forest"],
     ] {
         for density in [None, Some(0.2)] {
             let data = data(density);
@@ -95,7 +96,7 @@ fn a_greedy_start_is_ahead_of_a_random_one_before_anything_was_learnt() {
     for density in [None, Some(0.5)] {
         let data = data(density);
         let at_once = |start| kl(&fit(&data, &[start, "iterations=1", "learning_rate=1e-9"], 1), &data);
-        let (greedy, random) = (at_once("start=greedy"), at_once("start=random"));
+        let (greedy, random) = (at_once("init=greedy"), at_once("init=random"));
         assert!(greedy < 0.9 * random, "density {density:?}: {greedy} {random}");
     }
 }
@@ -103,10 +104,13 @@ fn a_greedy_start_is_ahead_of_a_random_one_before_anything_was_learnt() {
 #[test]
 fn a_greedy_start_refuses_shared_units_and_a_missing_bias() {
     for extra in ["units=64", "bias=false"] {
-        let error = (SLDLF.build)(&settings(&["start=greedy", extra])).err().unwrap().to_string();
+        let error = (LearnerEntry::of::<Forest>().build)(&settings(&["init=greedy", extra]))
+            .err()
+            .unwrap()
+            .to_string();
         assert_eq!(
             error,
-            "start=greedy needs a unit for every split and a bias; leave out units and set bias=true"
+            "init=greedy needs a unit for every split and a bias; leave out units and set bias=true"
         );
     }
 }
@@ -145,10 +149,10 @@ fn every_optimiser_and_schedule_learns_more_than_the_mean() {
         mean_over_rows(&KL, data.targets(), &predicted, None)
     };
     for extra in [
-        &["optimiser=adamw"][..],
-        &["optimiser=adam", "schedule=constant", "weight_decay=0"],
+        &["optimizer=adamw"][..],
+        &["optimizer=adam", "schedule=constant", "weight_decay=0"],
         &[
-            "optimiser=sgd",
+            "optimizer=sgd",
             "learning_rate=2",
             "weight_decay=0",
             "schedule=step",
@@ -168,7 +172,7 @@ fn the_rule_of_neural_decision_forests_trains_one_tree_a_batch() {
     let data = data(None);
     let mut nobody = ();
     let mut context = FitContext::new(3, Threads::one(), &mut nobody);
-    let learner = (SNDF_LDL.build)(&settings(&[])).unwrap();
+    let learner = (LearnerEntry::of::<NeuralDecisionForest>().build)(&settings(&[])).unwrap();
     let model = TrainedModel::fit(&*learner, &data, &mut context).unwrap();
     assert_eq!(model.learner, "sndf-ldl");
     assert!(kl(&model, &data) < kl(&fit(&data, &["iterations=1"], 1), &data));
@@ -179,7 +183,7 @@ fn a_stored_model_predicts_the_same_and_damage_is_named() {
     let data = data(Some(0.3));
     let model = fit(&data, &[], 1);
     let parts = model.to_parts();
-    let again = TrainedModel::from_parts(parts.clone(), &[SLDLF]).unwrap();
+    let again = TrainedModel::from_parts(parts.clone(), &[LearnerEntry::of::<Forest>()]).unwrap();
     assert_eq!(
         model.predict(data.inputs(), &Threads::one()).unwrap(),
         again.predict(data.inputs(), &Threads::one()).unwrap()
@@ -190,7 +194,10 @@ fn a_stored_model_predicts_the_same_and_damage_is_named() {
     let broken = |change: &dyn Fn(&mut Parts)| {
         let mut parts = stored.clone();
         change(&mut parts);
-        (SLDLF.load)(&parts, &ModelShape { features: 12, labels: 4 }).err().unwrap().to_string()
+        (LearnerEntry::of::<Forest>().load)(&parts, &ModelShape { features: 12, labels: 4 })
+            .err()
+            .unwrap()
+            .to_string()
     };
     use ldlf_core::model_file::Array;
     assert!(
@@ -232,7 +239,7 @@ fn a_time_limit_stops_with_the_best_so_far() {
 
 #[test]
 fn a_loss_that_is_not_finite_stops_with_a_remedy() {
-    let extra = ["optimiser=sgd", "learning_rate=1e300", "schedule=constant", "warm_up=0"];
+    let extra = ["optimizer=sgd", "learning_rate=1e300", "schedule=constant", "warm_up=0"];
     let error = fit_in(&data(None), &extra, FitContext::new(3, Threads::one(), &mut ())).err().unwrap();
     assert_eq!(error.exit_code(), 5);
     assert!(error.to_string().contains("try a learning_rate below"), "{error}");
@@ -331,4 +338,44 @@ fn relabelling_and_reordering_features_commute_with_training() {
     let reached = kl(&fit(&other, &extra, 1), &other);
     let expected = mean_over_rows(&KL, plain.targets(), &base, None);
     assert!((reached - expected).abs() < 0.25 * expected, "{reached} {expected}");
+}
+
+#[test]
+fn the_typed_builder_fits_what_the_settings_fit() {
+    let data = data(None);
+    let typed = Forest::params()
+        .trees(3)
+        .depth(4)
+        .batch_size(100)
+        .epochs(None)
+        .iterations(50)
+        .leaf_every(10)
+        .seed(3)
+        .threads(1)
+        .fit(&data)
+        .unwrap();
+    assert_eq!(typed.to_parts().to_bytes().unwrap(), fit(&data, &[], 1).to_parts().to_bytes().unwrap());
+}
+
+#[test]
+fn a_typed_value_out_of_range_is_an_error_and_no_panic() {
+    let refused = |params: ForestParams<Forest>| params.fit(&data(None)).err().unwrap().to_string();
+    assert_eq!(refused(Forest::params().batch_size(0)), "batch_size must be at least 1, got 0");
+    assert_eq!(refused(Forest::params().trees(0)), "trees must be at least 1, got 0");
+    assert_eq!(
+        refused(Forest::params().learning_rate(f64::NAN)),
+        "learning_rate must be a number above 0, got NaN"
+    );
+    assert!(refused(Forest::params().init(Init::Greedy).units(64)).starts_with("init=greedy needs a unit"));
+}
+
+#[test]
+fn an_observer_ends_a_typed_fit() {
+    let mut patient = |event: &FitEvent, _: &dyn InProgress| match event {
+        FitEvent::Iteration { iteration: 3, .. } => std::ops::ControlFlow::Break(StopReason::Interrupted),
+        _ => std::ops::ControlFlow::Continue(()),
+    };
+    let model =
+        Forest::params().trees(2).depth(3).threads(1).fit_observed(&data(None), &mut patient).unwrap();
+    assert_eq!((model.summary.iterations, model.summary.stopped), (3, StopReason::Interrupted));
 }

@@ -1,13 +1,13 @@
 //! The forest laid open agrees with the forest that predicts.
 
-use ldlf_core::{FitContext, Prediction, Settings, Threads, generate};
-use ldlf_forest::shallow::SLDLF;
+use ldlf_core::{FitContext, LearnerEntry, Prediction, Settings, Threads, generate};
+use ldlf_forest::Forest;
 
 #[test]
 fn routes_and_leaves_give_the_prediction_again() {
     let data = generate::artificial(300, 0).expect("a generated set");
     let settings = Settings::parse(["trees=3", "depth=4", "iterations=60"]).expect("settings");
-    let learner = (SLDLF.build)(&settings).expect("a learner");
+    let learner = (LearnerEntry::of::<Forest>().build)(&settings).expect("a learner");
     let mut observer = ();
     let mut context = FitContext::new(0, Threads::one(), &mut observer);
     let model = learner.fit(&data, &mut context).expect("a model").model;
@@ -44,7 +44,7 @@ fn routes_and_leaves_give_the_prediction_again() {
 fn the_way_of_a_row_does_not_depend_on_threads() {
     let data = generate::artificial(700, 1).expect("a generated set");
     let settings = Settings::parse(["trees=2", "depth=3", "iterations=20"]).expect("settings");
-    let learner = (SLDLF.build)(&settings).expect("a learner");
+    let learner = (LearnerEntry::of::<Forest>().build)(&settings).expect("a learner");
     let mut observer = ();
     let mut context = FitContext::new(0, Threads::one(), &mut observer);
     let model = learner.fit(&data, &mut context).expect("a model").model;

@@ -4,11 +4,10 @@
 //! of `ldlf`, and as JSON the names of features and labels and the values of ordered labels.
 //!
 //! ```
-//! use ldlf_core::{Dataset, Features, FitContext, Matrix, Threads, TrainedModel, mean};
+//! use ldlf_core::{Dataset, Features, Matrix, mean::Mean};
 //! let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
 //! let data = Dataset::new(features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
-//! let learner = (mean::ENTRY.build)(&Default::default())?;
-//! let model = TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut ()))?;
+//! let model = Mean::params().fit(&data)?;
 //! let file = ldlf_onnx::to_bytes(&model)?;
 //! assert!(file.len() > 100);
 //! # Ok::<(), ldlf_core::Error>(())

@@ -9,7 +9,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use ldlf::evaluate::{Contender, Plan, Protocol, cross_validate};
+use ldlf::evaluate::{Plan, Protocol, cross_validate};
 use ldlf::journal::Journal;
 use ldlf::model_file::Parts;
 use ldlf::{FitContext, FitEvent, InProgress, StopReason, Threads, folds, registry, results};
@@ -301,18 +301,14 @@ pub fn checkpoints() -> Vec<Sample> {
 /// A journal of a short evaluation, and the results that `ldlf report` reads.
 pub fn evaluations() -> (Vec<Sample>, Vec<Sample>) {
     let data = small_data();
-    let contender = |name: &str| {
-        let entry = registry::find(name).expect("it is registered");
-        Contender {
-            iterates: entry.abilities.iterates,
-            learner: quick(&entry).expect("the settings are allowed"),
-        }
+    let learner = |name: &str| {
+        quick(&registry::find(name).expect("it is registered")).expect("the settings are allowed")
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let journal = Journal::open(folder.path().join("journal")).expect("a new journal");
     let plan = Plan {
         data: &data,
-        contenders: &[contender("mean"), contender("sldlf")],
+        learners: &[learner("mean"), learner("sldlf")],
         folds: &folds::seeded(&data, 2, 0).expect("forty rows have two folds"),
         protocol: Protocol::Clean,
         seed: 0,

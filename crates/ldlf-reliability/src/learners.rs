@@ -12,7 +12,7 @@ const SHORT: [(&str, f64); 7] = [
     ("rounds", 3.0),
     ("iterations", 30.0),
     ("epochs", 3.0),
-    ("least_iterations", 10.0),
+    ("min_iterations", 10.0),
     ("leaf_every", 3.0),
 ];
 
@@ -32,7 +32,7 @@ pub fn short_settings(entry: &LearnerEntry) -> Settings {
         }
     }
     // The small data are tables.
-    if declared.iter().any(|parameter| parameter.name == "backbone") {
+    if entry.facts.backbone {
         settings.set("backbone", "mlp");
     }
     settings
@@ -53,7 +53,7 @@ pub fn fit(learner: &dyn Learner, data: &Dataset) -> Result<TrainedModel> {
 
 /// Forty rows, four features, three ordered labels.
 pub fn small_data() -> Dataset {
-    let parameters = MixtureParameters { features: 4, labels: 3, ..MixtureParameters::default() };
+    let parameters = MixtureParameters::default().features(4).labels(3);
     mixture(40, &parameters, 0).expect("the sizes are possible")
 }
 
@@ -62,7 +62,7 @@ pub fn small_models() -> Vec<(&'static str, TrainedModel)> {
     let data = small_data();
     let model = |entry: LearnerEntry| {
         let fitted = quick(&entry).and_then(|learner| fit(&*learner, &data));
-        (entry.name, fitted.unwrap_or_else(|error| panic!("{}: {error}", entry.name)))
+        (entry.name(), fitted.unwrap_or_else(|error| panic!("{}: {error}", entry.name())))
     };
     registry::learners().into_iter().map(model).collect()
 }

@@ -54,10 +54,10 @@ fn a_hundred_trainings_and_a_thousand_predictions_hold_nothing_back() {
 fn no_learner_holds_anything_back() {
     let data = small_data();
     for entry in registry::learners() {
-        (0..2).for_each(|_| train_and_predict(entry.name, &data));
+        (0..2).for_each(|_| train_and_predict(entry.name(), &data));
         let before = held();
-        (0..3).for_each(|_| train_and_predict(entry.name, &data));
-        assert_eq!(held(), before, "{} kept something", entry.name);
+        (0..3).for_each(|_| train_and_predict(entry.name(), &data));
+        assert_eq!(held(), before, "{} kept something", entry.name());
     }
 }
 
@@ -96,7 +96,7 @@ fn a_soak_stays_within_its_memory() {
     let (mut rounds, mut inputs, mut peaks) = (0u64, 0u64, [0usize; 2]);
     while started.elapsed() < length || rounds < 2 {
         let entry = &learners[rounds as usize % learners.len()];
-        train_and_predict(entry.name, &data);
+        train_and_predict(entry.name(), &data);
         for (reader, corpus) in readers.iter().zip(&corpora).filter(|(reader, _)| reader.name != "checkpoint")
         {
             let mut dice = Dice::new(99, rounds * NAMES.len() as u64 + inputs);

@@ -139,7 +139,7 @@ fn every_learner_bears_odd_data_or_says_why_not() {
         let settings = ldlf_reliability::learners::short_settings(entry);
         for (name, data) in &cases {
             if let Some(fault) = fault(entry, &settings, data) {
-                faults.push(format!("{} on {name}: {fault}", entry.name));
+                faults.push(format!("{} on {name}: {fault}", entry.name()));
             }
         }
     }
@@ -158,14 +158,14 @@ fn the_forest_bears_odd_data_with_its_own_settings_and_those_of_its_presets() {
         ),
         ("dead leaves", vec!["depth=9", "trees=1", "leaf_prior=0", "scaling=raw", "learning_rate=100"]),
         ("no leaf prior, one tree", vec!["trees=1", "leaf_prior=0", "leaf_iterations=50"]),
-        ("sgd", vec!["optimiser=sgd", "learning_rate=1", "weight_decay=0"]),
+        ("sgd", vec!["optimizer=sgd", "learning_rate=1", "weight_decay=0"]),
         ("a greedy start", vec!["start=greedy", "early_stopping=true"]),
         ("shared units", vec!["units=80", "bins=0"]),
     ];
     let presets: Vec<(&'static str, Settings)> =
         (entry.presets)().iter().map(|preset| (preset.name, preset.settings.clone())).collect();
     let short = |settings: &Settings| {
-        let limits = ["iterations=60", "least_iterations=60", "leaf_every=20"];
+        let limits = ["iterations=60", "min_iterations=60", "leaf_every=20"];
         settings.clone().overridden_by(&Settings::parse(limits).unwrap())
     };
     let mut all: Vec<(&str, Settings)> =
@@ -190,13 +190,13 @@ fn ten_thousand_labels_are_borne_or_refused() {
     let too_slow = ["pt-svm", "sldlf-auto"];
     let many = data((6, 2, 10_000), wave, |row, label| f32::from(u8::from((row + label) % 97 == 0)));
     let mut faults = Vec::new();
-    for entry in registry::learners().iter().filter(|entry| !too_slow.contains(&entry.name)) {
+    for entry in registry::learners().iter().filter(|entry| !too_slow.contains(&entry.name())) {
         let started = Instant::now();
         let settings = ldlf_reliability::learners::short_settings(entry);
         if let Some(fault) = fault(entry, &settings, &many) {
-            faults.push(format!("{}: {fault}", entry.name));
+            faults.push(format!("{}: {fault}", entry.name()));
         }
-        println!("{}: {:.1} s", entry.name, started.elapsed().as_secs_f64());
+        println!("{}: {:.1} s", entry.name(), started.elapsed().as_secs_f64());
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
@@ -251,7 +251,7 @@ fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
                     let mut context = FitContext::new(0, Threads::one(), &mut observer);
                     TrainedModel::fit(&*(entry.build)(&settings)?, &data, &mut context).map(drop)
                 }));
-                tell.send((format!("{}.{}", entry.name, parameter.name), attempt.is_ok())).unwrap();
+                tell.send((format!("{}.{}", entry.name(), parameter.name), attempt.is_ok())).unwrap();
             }
         }
     });

@@ -15,7 +15,7 @@ fn every_learner_gives_the_same_bytes_for_any_number_of_threads() {
         };
         let one = bytes(1);
         for threads in [1, 2, 5] {
-            assert!(bytes(threads) == one, "{} with {threads} threads", entry.name);
+            assert!(bytes(threads) == one, "{} with {threads} threads", entry.name());
         }
     }
 }

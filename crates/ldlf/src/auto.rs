@@ -1,7 +1,7 @@
-//! `sldlf-auto`: tries a few forests (and, unless told otherwise, rivals) on rows held back inside the training rows, and mixes
+//! `sldlf-auto`: tries a few forests (and, unless told otherwise, baselines) on rows held out inside the training rows, and mixes
 //! those that help.
 //!
-//! The forests first race with few trees each, and the best go on. They and the rivals are fitted on folds of the training rows and
+//! The forests first race with few trees each, and the best go on. They and the baselines are fitted on folds of the training rows and
 //! predict the rows held back; the weights of the mixture bring these predictions nearest to their targets
 //! ([`mixture_weights`]); what weighs next to nothing is left out, and the rest is fitted again on all rows. The candidates come in a
 //! fixed order, so that the model depends on the clock only where the budget ends the search.
@@ -10,30 +10,31 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ldlf_core::folds::{Fold, seeded};
-use ldlf_core::learner::{Abilities, Observer, Summary};
+use ldlf_core::learner::Summary;
 use ldlf_core::measures::{KL, mean_over_rows};
+use ldlf_core::model_file::{ModelShape, Parts};
 use ldlf_core::random::permutation;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, LearnerEntry,
-    Matrix, Prediction, Result, Settings, StopReason, Threads,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs,
+    Learner, Matrix, Model, Observer, Prediction, Result, Settings, StopReason, Threads,
 };
 
 use crate::blend::{Blend, Member, Trial, load, mix, mixture_weights};
 use crate::registry;
 
 ldlf_core::parameters! {
-    /// What `sldlf-auto` can be told.
-    pub struct AutoParameters {
-        /// Whether rivals may join the forests.
-        rivals: bool = true;
-        /// Forests that go on from the race.
+    /// Parameters of `sldlf-auto`.
+    pub struct AutoForestParameters, builder AutoForestParams for AutoForest {
+        /// Whether baselines may join the forests.
+        baselines: bool = true;
+        /// Number of forests that go on from the race.
         forests: usize = 1, at_least 1;
-        /// Parts of the training rows; one after the other is held back, until 350 rows were.
+        /// Folds of the training rows; one after the other is held out, until 350 rows were.
         folds: usize = 5, at_least 2, at_most 100;
         /// Seconds after which nothing further is tried.
         budget: f64 = 240.0, above 0;
-        /// Iterations that a forest may take at most; none leaves that to the forest.
-        iterations: Option<usize> = None, at_least 1;
+        /// Maximum number of iterations of a forest; auto leaves it to the forest.
+        iterations: Auto<usize> = Auto::Auto, at_least 1, known_as "max_iter";
     }
 }
 
@@ -60,63 +61,51 @@ struct Candidate {
 }
 
 /// The forests, the most likely first: the defaults; for features that all matter; for few rows; for sparse tables; for sparse tables
-/// where single columns decide; for principal components; for news so faint that leaves must stay near the mean.
+/// where single columns decide; for principal components; for weak signal: keep leaves close to the mean.
 const FORESTS: [Candidate; 7] = [
     forest(&[]),
     forest(&["dropout=0", "leaf_prior=0.2"]),
     forest(&["depth=5", "dropout=0.2", "weight_decay=0.2"]),
     forest(&["loss=forest", "weight_decay=1", "dropout=0.3"]),
-    forest(&["start=greedy", "loss=forest", "weight_decay=1", "dropout=0.3"]),
+    forest(&["init=greedy", "loss=forest", "weight_decay=1", "dropout=0.3"]),
     Candidate { learner: "sldlf", preset: Some("components"), settings: &[] },
     forest(&["weight_decay=2", "leaf_prior=10"]),
 ];
 
-/// Rivals that see what forests overlook, the quick ones first.
-const RIVALS: [Candidate; 7] = [
-    rival("random-forest"),
-    rival("extra-trees"),
-    rival("aa-knn"),
-    rival("bfgs-ldl"),
-    rival("sce-ldl"),
-    rival("ldsvr"),
-    rival("ldlogitboost"),
+/// Baselines that see what forests overlook, the quick ones first.
+const BASELINES: [Candidate; 7] = [
+    baseline("random-forest"),
+    baseline("extra-trees"),
+    baseline("aa-knn"),
+    baseline("bfgs-ldl"),
+    baseline("sce-ldl"),
+    baseline("ldsvr"),
+    baseline("ldlogitboost"),
 ];
 
 const fn forest(settings: &'static [&'static str]) -> Candidate {
     Candidate { learner: "sldlf", preset: None, settings }
 }
 
-const fn rival(learner: &'static str) -> Candidate {
+const fn baseline(learner: &'static str) -> Candidate {
     Candidate { learner, preset: None, settings: &[] }
 }
 
 impl Candidate {
-    fn build(&self, parameters: &AutoParameters, trees: Option<usize>) -> Result<Box<dyn Learner>> {
+    fn build(&self, parameters: &AutoForestParameters, trees: Option<usize>) -> Result<Box<dyn Learner>> {
         let mut settings = Settings::parse(self.settings)?;
-        if let (Some(iterations), "sldlf") = (parameters.iterations, self.learner) {
+        if let (Some(iterations), "sldlf") = (parameters.iterations.given(), self.learner) {
             settings.set("iterations", iterations);
         }
         if let Some(trees) = trees {
             settings.set("trees", trees);
         }
-        registry::build(self.learner, self.preset, "", &settings)
+        registry::build(self.learner, self.preset, &settings)
     }
 
     fn name(&self) -> String {
         let words = [self.learner].into_iter().chain(self.preset).chain(self.settings.iter().copied());
         words.collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// Searches, mixes, and fits the mixture.
-pub struct Auto {
-    parameters: AutoParameters,
-}
-
-impl Auto {
-    /// The learner with the given parameters.
-    pub fn new(parameters: AutoParameters) -> Self {
-        Auto { parameters }
     }
 }
 
@@ -193,7 +182,7 @@ fn comparing_folds(data: &Dataset, folds: usize, seed: u64) -> Vec<Fold> {
 
 /// The search at work.
 struct Search<'a> {
-    parameters: &'a AutoParameters,
+    parameters: &'a AutoForestParameters,
     data: &'a Dataset,
     /// The rows of all `folds` that were held back, in their order.
     held_back: Dataset,
@@ -205,7 +194,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(parameters: &'a AutoParameters, data: &'a Dataset, context: &FitContext<'_>) -> Self {
+    fn new(parameters: &'a AutoForestParameters, data: &'a Dataset, context: &FitContext<'_>) -> Self {
         let folds = comparing_folds(data, parameters.folds, context.seed.value());
         let rows: Vec<usize> = folds.iter().flat_map(|fold| fold.test.iter().copied()).collect();
         let budget = Duration::try_from_secs_f64(parameters.budget).ok();
@@ -216,7 +205,7 @@ impl<'a> Search<'a> {
             held_back: data.select(&rows),
             folds,
             end: ends.into_iter().flatten().min(),
-            planned: FORESTS.len() + parameters.forests.min(FORESTS.len()) + parameters.rivals().len(),
+            planned: FORESTS.len() + parameters.forests.min(FORESTS.len()) + parameters.baselines().len(),
             trials: Vec::new(),
         }
     }
@@ -300,7 +289,7 @@ impl<'a> Search<'a> {
         }
         let forests = self.race(context)?;
         let mut tried = Vec::new();
-        for candidate in forests.iter().copied().chain(self.parameters.rivals()) {
+        for candidate in forests.iter().copied().chain(self.parameters.baselines()) {
             tried.extend(self.try_out(candidate, Stage::Mixture, context)?);
         }
         if tried.is_empty() {
@@ -343,30 +332,37 @@ struct Tried {
     kl: f64,
 }
 
-impl AutoParameters {
-    fn rivals(&self) -> &'static [Candidate] {
-        if self.rivals { &RIVALS } else { &[] }
+impl AutoForestParameters {
+    fn baselines(&self) -> &'static [Candidate] {
+        if self.baselines { &BASELINES } else { &[] }
     }
 }
 
-impl Learner for Auto {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
+/// Searches, mixes, and fits the mixture.
+pub struct AutoForest;
 
-    fn settings(&self) -> Settings {
-        self.parameters.to_settings()
-    }
+impl Algorithm for AutoForest {
+    type Parameters = AutoForestParameters;
 
-    fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        context.refuse_resume(self.name())?;
+    /// A mixture exports when all its members do, so that nothing can be promised.
+    const FACTS: Facts = Facts::new(
+        "sldlf-auto",
+        "tries forests and baselines on rows held out inside the training rows, and mixes those that help",
+        "stacking: D. Wolpert, Stacked generalization, Neural Networks 1992; weights as the paper moves its leaves",
+    );
+
+    fn fit(
+        parameters: &AutoForestParameters,
+        data: &Dataset,
+        context: &mut FitContext<'_>,
+    ) -> Result<Fitted> {
         let sample = sample_of(data, context);
-        let mut search = Search::new(&self.parameters, sample.as_ref().unwrap_or(data), context);
+        let mut search = Search::new(parameters, sample.as_ref().unwrap_or(data), context);
         let (chosen, validation_kl) = search.members(context)?;
         let trials = search.trials;
         let mut members = Vec::new();
         for (candidate, weight) in chosen {
-            let learner = candidate.build(&self.parameters, None)?;
+            let learner = candidate.build(parameters, None)?;
             let model = fit(&*learner, data, context.deadline, context)?.model;
             members.push(Member {
                 learner: candidate.learner.to_string(),
@@ -377,6 +373,10 @@ impl Learner for Auto {
         }
         let summary = Summary { iterations: trials.len(), validation_kl, ..Summary::at_once() };
         Ok(Fitted { model: Box::new(Blend { members, trials }), summary })
+    }
+
+    fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
+        load(parts, shape)
     }
 }
 
@@ -400,15 +400,3 @@ fn weigh(data: &Dataset, predictions: &[&Matrix<f32>]) -> Vec<f64> {
     heavy.iter().zip(mixture_weights(data, &kept)).for_each(|(&index, weight)| weights[index] = weight);
     weights
 }
-
-/// `sldlf-auto` for the registry.
-pub const ENTRY: LearnerEntry = LearnerEntry {
-    name: "sldlf-auto",
-    summary: "tries forests and rivals on rows held back inside the training rows, and mixes those that help",
-    source: "stacking: D. Wolpert, Stacked generalization, Neural Networks 1992; weights as the paper moves its leaves",
-    abilities: Abilities { sparse: true, weights: true, iterates: false, ordered: false, images: false },
-    parameters: AutoParameters::declared,
-    presets: Vec::new,
-    build: |settings| Ok(Box::new(Auto::new(AutoParameters::from_settings(settings)?))),
-    load,
-};

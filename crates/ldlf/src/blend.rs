@@ -4,11 +4,12 @@ use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::numeric::{normalise, on_simplex};
 use ldlf_core::{
-    Dataset, Error, Features, Inputs, Matrix, Model, Prediction, Result, Settings, Threads, Value,
+    Algorithm, Dataset, Error, Features, Inputs, Matrix, Model, Prediction, Result, Settings, Threads, Value,
     forest_view::ForestView,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::auto::AutoForest;
 use crate::registry;
 
 /// The divergence of a mixture is at most this far above the smallest when [`mixture_weights`] ends before its last round.
@@ -176,7 +177,7 @@ pub fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
         stored.into_iter().zip(weights).enumerate()
     {
         let entry =
-            registry::find(&learner).ok().filter(|entry| entry.name != crate::auto::ENTRY.name).ok_or_else(
+            registry::find(&learner).ok().filter(|entry| entry.name() != AutoForest::FACTS.name).ok_or_else(
                 || Error::model_file(format!("{learner:?} cannot be a member of the model file's mixture")),
             )?;
         let prefix = format!("member.{number}.");

@@ -1,4 +1,4 @@
-//! `ldlf`: label distribution learning forests and their rivals.
+//! `ldlf`: label distribution learning forests and their baselines.
 //!
 //! This crate re-exports the parts and holds the [`registry`], which turns a name and settings into a learner.
 

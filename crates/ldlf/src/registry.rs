@@ -1,28 +1,31 @@
 //! Every learner by its name.
 
+use ldlf_core::mean::Mean;
 use ldlf_core::parameters::edit_distance;
-use ldlf_core::{Error, Learner, LearnerEntry, Result, Settings, mean};
+use ldlf_core::{Error, Facts, Learner, LearnerEntry, Preset, Result, Settings};
 
-/// Every learner, the flagship first and the floor last.
+use crate::auto::AutoForest;
+
+/// Every learner, the flagship first and the simplest last.
 pub fn learners() -> Vec<LearnerEntry> {
     let mut all = ldlf_forest::entries();
-    all.insert(1, crate::auto::ENTRY);
+    all.insert(1, LearnerEntry::of::<AutoForest>());
     #[cfg(feature = "deep")]
     all.extend(ldlf_deep::entries());
     all.extend(ldlf_baselines::entries());
-    all.push(mean::ENTRY);
+    all.push(LearnerEntry::of::<Mean>());
     all
 }
 
 /// The entry of a name, or a sentence with the nearest one.
 pub fn find(name: &str) -> Result<LearnerEntry> {
     let all = learners();
-    if let Some(entry) = all.iter().find(|entry| entry.name == name) {
+    if let Some(entry) = all.iter().find(|entry| entry.name() == name) {
         return Ok(entry.clone());
     }
     let nearest = all
         .iter()
-        .map(|entry| (edit_distance(name, entry.name), entry.name))
+        .map(|entry| (edit_distance(name, entry.name()), entry.name()))
         .min()
         .filter(|(distance, _)| *distance <= 3)
         .map_or("`ldlf learners` lists them".to_string(), |(_, near)| format!("did you mean {near}?"));
@@ -33,30 +36,22 @@ pub fn find(name: &str) -> Result<LearnerEntry> {
 ///
 /// ```
 /// use ldlf::{Settings, registry};
-/// let floor = registry::build("mean", None, "any data", &Settings::new())?;
-/// assert_eq!(floor.name(), "mean");
+/// let mean = registry::build("mean", None, &Settings::new())?;
+/// assert_eq!(mean.name(), "mean");
 /// # Ok::<(), ldlf::Error>(())
 /// ```
-pub fn build(
-    name: &str,
-    preset: Option<&str>,
-    dataset: &str,
-    settings: &Settings,
-) -> Result<Box<dyn Learner>> {
+pub fn build(name: &str, preset: Option<&str>, settings: &Settings) -> Result<Box<dyn Learner>> {
     let entry = find(name)?;
     let base = match preset {
         None => Settings::new(),
-        Some(wanted) => {
-            let presets = (entry.presets)();
-            let Some(found) = presets.iter().find(|preset| preset.name == wanted) else {
-                let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
-                let has = if names.is_empty() { "no presets".to_string() } else { names.join(", ") };
-                return Err(Error::usage(format!("{name} has no preset {wanted:?}; it has {has}")));
-            };
-            found.settings_for(dataset)
-        }
+        Some(wanted) => Preset::named(&(entry.presets)(), name, wanted)?.settings,
     };
     (entry.build)(&base.overridden_by(settings)).map_err(|error| {
         if let Error::Usage(text) = error { Error::Usage(format!("{name}: {text}")) } else { error }
     })
+}
+
+/// The names of the learners of which something holds, in the order of the registry: `names(|facts| facts.exports)`.
+pub fn names(holds: impl Fn(&Facts) -> bool) -> Vec<&'static str> {
+    learners().iter().filter(|entry| holds(&entry.facts)).map(LearnerEntry::name).collect()
 }

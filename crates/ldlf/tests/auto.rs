@@ -3,19 +3,19 @@
 use std::ops::ControlFlow;
 
 use ldlf::generate::{MixtureParameters, mixture};
-use ldlf::learner::Observer;
 use ldlf::model_file::Parts;
 use ldlf::{
-    Dataset, Error, FitContext, FitEvent, InProgress, Settings, StopReason, Threads, TrainedModel, registry,
+    Dataset, Error, FitContext, FitEvent, InProgress, Observer, Settings, StopReason, Threads, TrainedModel,
+    registry,
 };
 
 fn data(rows: usize) -> Dataset {
-    mixture(rows, &MixtureParameters { features: 5, labels: 3, ..MixtureParameters::default() }, 0).unwrap()
+    mixture(rows, &MixtureParameters::default().features(5).labels(3), 0).unwrap()
 }
 
 fn fit_with(settings: &[&str], data: &Dataset, threads: Threads) -> TrainedModel {
     let settings = Settings::parse(settings).unwrap();
-    let learner = registry::build("sldlf-auto", None, "", &settings).unwrap();
+    let learner = registry::build("sldlf-auto", None, &settings).unwrap();
     TrainedModel::fit(&*learner, data, &mut FitContext::new(0, threads, &mut ())).unwrap()
 }
 
@@ -39,7 +39,7 @@ fn the_mixture_is_at_least_as_good_on_rows_held_back_as_every_one_of_its_candida
     let tried = said(&model, "tried ");
     let whole: Vec<&(String, String)> =
         tried.iter().filter(|(name, _)| !name.ends_with("in the race")).collect();
-    assert_eq!(whole.len(), 8, "a forest and seven rivals: {tried:?}");
+    assert_eq!(whole.len(), 8, "a forest and seven baselines: {tried:?}");
     for (name, verdict) in whole {
         let kl: f64 = verdict.strip_prefix("K-L ").unwrap().split(',').next().unwrap().parse().unwrap();
         assert!(mixed <= kl + 1e-3, "{name}: {verdict}, mixed {mixed}");
@@ -57,8 +57,8 @@ fn every_trial_ends_in_a_verdict_and_every_weight_belongs_to_a_member() {
 }
 
 #[test]
-fn without_rivals_all_members_are_forests() {
-    let model = fit(&["iterations=30", "rivals=false"], &data(60));
+fn without_baselines_all_members_are_forests() {
+    let model = fit(&["iterations=30", "baselines=false"], &data(60));
     assert!(said(&model, "member ").iter().all(|(name, _)| name == "member sldlf"));
 }
 
@@ -114,8 +114,7 @@ impl Observer for Impatient {
 
 #[test]
 fn an_interrupted_search_ends_without_a_model() {
-    let learner =
-        registry::build("sldlf-auto", None, "", &Settings::parse(["iterations=30"]).unwrap()).unwrap();
+    let learner = registry::build("sldlf-auto", None, &Settings::parse(["iterations=30"]).unwrap()).unwrap();
     let mut context_observer = Impatient;
     let mut context = FitContext::new(0, Threads::one(), &mut context_observer);
     assert!(matches!(learner.fit(&data(60), &mut context), Err(Error::Interrupted)));

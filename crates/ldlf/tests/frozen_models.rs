@@ -55,9 +55,9 @@ fn every_learner_has_a_frozen_model() {
         models().iter().map(|path| path.file_stem().unwrap().to_str().unwrap().to_string()).collect();
     for learner in registry::learners() {
         assert!(
-            frozen.contains(&format!("{}-rows", learner.name)),
+            frozen.contains(&format!("{}-rows", learner.name())),
             "{} has none: see frozen/make",
-            learner.name
+            learner.name()
         );
     }
 }

@@ -6,7 +6,7 @@ beside it behind the same scikit-learn interface.
 >>> from ldlf import LDLForest
 >>> from ldlf.datasets import make_mixture
 >>> X, votes = make_mixture(300, votes=30)
->>> forest = LDLForest(trees=5, depth=4, least_iterations=100, epochs=1).fit(X, votes)
+>>> forest = LDLForest(trees=5, depth=4, min_iterations=100, epochs=1).fit(X, votes)
 >>> forest.predict(X[:2]).shape
 (2, 5)
 """

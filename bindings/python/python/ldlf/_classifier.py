@@ -21,7 +21,7 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
     >>> from sklearn.datasets import load_iris
     >>> from ldlf import LDLForestClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> classifier = LDLForestClassifier(trees=5, least_iterations=300, epochs=1).fit(X, y)
+    >>> classifier = LDLForestClassifier(trees=5, min_iterations=300, epochs=1).fit(X, y)
     >>> classifier.predict(X[:3]).tolist()
     [0, 0, 0]
     >>> classifier.score(X, y) > 0.9

@@ -6,7 +6,7 @@
 >>> from ldlf.datasets import make_mixture
 >>> X, votes = make_mixture(400, votes=30)
 >>> with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as client:
-...     forest = LDLForest(client, trees=5, depth=4, least_iterations=50)
+...     forest = LDLForest(client, trees=5, depth=4, min_iterations=50)
 ...     forest = forest.fit(da.from_array(X, chunks=(100, -1)), da.from_array(votes, chunks=(100, -1)))
 >>> forest.predict(X).shape
 (400, 5)
@@ -31,7 +31,7 @@ from ._cluster import Here, Workers
 from ._progress import Bar
 
 #: What suits large mini-batches better than the defaults of one process.
-DEFAULTS: dict[str, Any] = {"batch_size": 65536, "learning_rate": 0.03, "least_iterations": 300, "leaf_every": 20}
+DEFAULTS: dict[str, Any] = {"batch_size": 65536, "learning_rate": 0.03, "min_iterations": 300, "leaf_every": 20}
 
 
 class LDLForest(_estimators.LDLForest):
@@ -46,7 +46,7 @@ class LDLForest(_estimators.LDLForest):
     The model is an ordinary ``sldlf``: :meth:`save` writes a file that the command ``ldlf`` reads. It differs from that of
     ``ldlf.LDLForest`` in the rows that make up a mini-batch and in four rules: dense columns stay dense; rows are held back by
     chance, each on its own; quantiles of sparse numeric columns come from a sample where there are more than 65,536 rows; and
-    above 50,000 rows ``leaf_rows="auto"`` looks at the last mini-batches that hold so many. ``start="greedy"`` is not offered.
+    above 50,000 rows ``leaf_rows="auto"`` looks at the last mini-batches that hold so many. ``init="greedy"`` is not offered.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class LDLForest(_estimators.LDLForest):
     batch_size : int, default=65536
     learning_rate : float, default=0.03
         Few steps on many rows bear longer ones.
-    least_iterations : int, default=300
+    min_iterations : int, default=300
     leaf_every : int, default=20
     **parameters
         As of :class:`ldlf.LDLForest`. ``n_jobs`` are the threads of this process; workers use their own.
@@ -68,7 +68,7 @@ class LDLForest(_estimators.LDLForest):
     >>> from ldlf.dask import LDLForest
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> LDLForest(trees=2, depth=3, virtual_shards=4, least_iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> LDLForest(trees=2, depth=3, virtual_shards=4, min_iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 

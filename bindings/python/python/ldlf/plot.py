@@ -117,9 +117,9 @@ def sweep(search: Any, parameter: str, *, ax: Any = None) -> Any:
     >>> from ldlf import AAKNN
     >>> from ldlf.datasets import make_mixture
     >>> from ldlf.plot import sweep
-    >>> search = GridSearchCV(AAKNN(), {"k": [1, 5, 20]}, cv=3).fit(*make_mixture(90))
-    >>> sweep(search, "k").get_xlabel()
-    'k'
+    >>> search = GridSearchCV(AAKNN(), {"neighbors": [1, 5, 20]}, cv=3).fit(*make_mixture(90))
+    >>> sweep(search, "neighbors").get_xlabel()
+    'neighbors'
     """
     results = getattr(search, "cv_results_", search)
     column = results[f"param_{parameter}"]
@@ -150,7 +150,7 @@ def tree(estimator: Any, tree: int = 0, *, ax: Any = None) -> Any:
     >>> from ldlf import LDLForest
     >>> from ldlf.datasets import make_mixture
     >>> from ldlf.plot import tree
-    >>> forest = LDLForest(trees=2, depth=3, least_iterations=50, epochs=1).fit(*make_mixture(100))
+    >>> forest = LDLForest(trees=2, depth=3, min_iterations=50, epochs=1).fit(*make_mixture(100))
     >>> tree(forest).get_title()
     'tree 0'
     """

@@ -51,7 +51,7 @@ impl ImageOptions {
 #[derive(Args)]
 #[command(next_help_heading = "Networks")]
 pub struct NetworkOptions {
-    /// The network below the forest (dldlf, dldl, dndf-ldl): short for --set backbone=NAME
+    /// The network under a deep learner: short for --set backbone=NAME
     #[arg(long, value_name = "NAME")]
     backbone: Option<String>,
     /// A file of weights to start from (.safetensors, .pth): short for --set weights=FILE
@@ -60,7 +60,7 @@ pub struct NetworkOptions {
 }
 
 impl NetworkOptions {
-    /// The settings of a call: the short forms, for the learners that have such a parameter, and then what `--set` says.
+    /// The settings of a call: the short forms, for the learners on a network, and then what `--set` says.
     pub fn with(&self, set: &[String], learners: &[String]) -> Result<Vec<String>> {
         let weights = self.weights.as_ref().map(|path| path.display().to_string());
         let mut pairs = Vec::new();
@@ -68,12 +68,12 @@ impl NetworkOptions {
             let Some(value) = value else { continue };
             let mut owners = Vec::new();
             for learner in learners {
-                let entry = registry::find(learner)?;
-                owners.extend((entry.parameters)().iter().any(|known| known.name == name).then_some(learner));
+                owners.extend(registry::find(learner)?.facts.backbone.then_some(learner));
             }
             if owners.is_empty() {
                 return Err(Error::usage(format!(
-                    "--{name} is for learners on a network (dldlf, dldl, dndf-ldl), not for {}",
+                    "--{name} is for learners on a network ({}), not for {}",
+                    registry::names(|facts| facts.backbone).join(", "),
                     learners.join(", ")
                 )));
             }

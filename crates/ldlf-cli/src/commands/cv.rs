@@ -5,17 +5,17 @@ mod markdown;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ldlf::evaluate::{Contender, CrossValidation, Plan, Protocol, cross_validate};
+use ldlf::evaluate::{CrossValidation, Plan, Protocol, cross_validate};
 use ldlf::folds::{self, Fold};
 use ldlf::journal::Journal;
 use ldlf::measures::{self, ORDERED};
-use ldlf::{Dataset, Error, FitContext, Fitted, Learner, Result, Settings, Threads, registry, results};
+use ldlf::{Dataset, Error, Facts, FitContext, Fitted, Learner, Result, Settings, Threads, results};
 
 use super::Ending;
 use crate::args::{Cv, ProtocolName};
 use crate::contenders::share_out;
 use crate::images::readable;
-use crate::inputs::{check_input, data_name};
+use crate::inputs::check_input;
 use crate::printer::{Printer, Table, counted};
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
 
@@ -33,22 +33,20 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
         check_results_folder(folder, args.force)?;
     }
     let set = args.network.with(&args.set, &args.learner)?;
-    let learners = share_out(&args.learner, args.preset.as_deref(), &set)?;
-    let name = data_name(&args.data);
-    let contenders = learners
+    let learners = share_out(&args.learner, args.preset.as_deref(), &set)?
         .iter()
-        .map(|learner| contender(learner.build(&name)?, args.time_limit))
-        .collect::<Result<Vec<Contender>>>()?;
+        .map(|contender| Ok(limited(contender.build()?, args.time_limit)))
+        .collect::<Result<Vec<Box<dyn Learner>>>>()?;
     let mut data = args.options.read(&args.data, printer)?;
-    if let Some(first) = contenders.iter().find(|contender| contender.learner.reads_images()) {
+    if let Some(first) = learners.iter().find(|learner| learner.facts().reads_images()) {
         let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, &first.learner.settings(), &args.options.images, &threads, printer)?;
+        data = readable(data, &first.settings(), &args.options.images, &threads, printer)?;
     }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;
     let plan = Plan {
         data: &data,
-        contenders: &contenders,
+        learners: &learners,
         folds: &folds,
         protocol: cut.protocol(),
         seed: args.compute.seed,
@@ -76,7 +74,7 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
 
 /// Runs a plan under a progress bar that hears Ctrl-C.
 pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Result<CrossValidation> {
-    let names = plan.contenders.iter().map(|contender| contender.learner.name().to_string()).collect();
+    let names = plan.learners.iter().map(|learner| learner.name().to_string()).collect();
     let watcher = FoldWatcher::new(printer, names, plan.folds.len());
     listen_for_ctrl_c();
     let outcome = cross_validate(plan, &watcher);
@@ -170,15 +168,12 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// A learner that takes part, each of its fits limited in time if asked.
-pub fn contender(learner: Box<dyn Learner>, time_limit: Option<f64>) -> Result<Contender> {
-    let iterates = registry::find(learner.name())?.abilities.iterates;
-    let limit = time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let learner = match limit {
+/// The learner, each of its fits limited in time if asked.
+fn limited(learner: Box<dyn Learner>, time_limit: Option<f64>) -> Box<dyn Learner> {
+    match time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(limit) => Box::new(TimeLimited { learner, limit }),
         None => learner,
-    };
-    Ok(Contender { learner, iterates })
+    }
 }
 
 /// A learner whose every fit has the same time.
@@ -188,16 +183,12 @@ struct TimeLimited {
 }
 
 impl Learner for TimeLimited {
-    fn name(&self) -> &'static str {
-        self.learner.name()
+    fn facts(&self) -> &'static Facts {
+        self.learner.facts()
     }
 
     fn settings(&self) -> Settings {
         self.learner.settings()
-    }
-
-    fn reads_images(&self) -> bool {
-        self.learner.reads_images()
     }
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {

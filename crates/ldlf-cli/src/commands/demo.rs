@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ldlf::evaluate::{Contender, Plan, Protocol};
+use ldlf::evaluate::{Plan, Protocol};
 use ldlf::model_file::Overwrite;
 use ldlf::read::ReadOptions;
 use ldlf::{
@@ -11,7 +11,7 @@ use ldlf::{
 };
 
 use super::Ending;
-use super::cv::{check_results_folder, contender, shown, watched};
+use super::cv::{check_results_folder, shown, watched};
 use super::generate::{Layout, save};
 use super::look::lay_open;
 use crate::args::{Demo, read_with};
@@ -22,8 +22,8 @@ use crate::progress::{TrainingWatcher, listen_for_ctrl_c};
 const ROWS: usize = 2000;
 const VOTES: usize = 30;
 const FOLDS: usize = 3;
-/// What stands beside sldlf and the floor, the first that there is.
-const RIVALS: [&str; 2] = ["bfgs-ldl", "sndf-ldl"];
+/// What stands beside sldlf and the mean, the first that there is.
+const BASELINES: [&str; 2] = ["bfgs-ldl", "sndf-ldl"];
 
 /// Generates votes, trains, compares, and says where everything is.
 pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
@@ -34,20 +34,20 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     let report = place("report.html");
 
     let data = make_votes(&votes, args.compute.seed, printer)?;
-    let learner = registry::build("sldlf", None, data.name(), &Settings::new())?;
+    let learner = registry::build("sldlf", None, &Settings::new())?;
     let trained = train(learner.as_ref(), &data, &model, args, printer)?;
     let kl = trained.summary.validation_kl;
 
-    let rival = RIVALS.iter().find(|name| registry::find(name).is_ok());
-    let mut contenders: Vec<Contender> = Vec::new();
-    for name in std::iter::once(&"sldlf").chain(rival).chain([&"mean"]) {
-        contenders.push(contender(registry::build(name, None, data.name(), &Settings::new())?, None)?);
+    let baseline = BASELINES.iter().find(|name| registry::find(name).is_ok());
+    let mut learners = Vec::new();
+    for name in std::iter::once(&"sldlf").chain(baseline).chain([&"mean"]) {
+        learners.push(registry::build(name, None, &Settings::new())?);
     }
-    printer.message(format_args!("comparing {} learners on {FOLDS} folds", contenders.len()));
+    printer.message(format_args!("comparing {} learners on {FOLDS} folds", learners.len()));
     let folds = folds::seeded(&data, FOLDS, args.compute.seed)?;
     let plan = Plan {
         data: &data,
-        contenders: &contenders,
+        learners: &learners,
         folds: &folds,
         protocol: Protocol::Clean,
         seed: args.compute.seed,
@@ -60,7 +60,7 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     let laid_open = lay_open("model.ldlf", &trained, &data, &[], &threads)?;
     let page = super::report::of_folder("A first look: votes", &folder, laid_open)?;
     super::report::write(&report, Overwrite::Yes, &page)?;
-    let names: Vec<&str> = contenders.iter().map(|contender| contender.learner.name()).collect();
+    let names: Vec<&str> = learners.iter().map(|learner| learner.name()).collect();
     printer.text(&format!(
         "{}\n{}",
         shown(&evaluation, FOLDS),

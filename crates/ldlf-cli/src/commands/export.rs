@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use ldlf::Result;
 use ldlf::model_file::write_atomically;
+use ldlf::{Error, Result, registry};
 
 use super::Ending;
 use crate::args::Export;
@@ -15,7 +15,13 @@ pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
     let overwrite = check_destination(&args.onnx, args.force)?;
     check_apart(&args.onnx, &[&args.model])?;
     let model = load_model(&args.model)?;
-    let bytes = ldlf::onnx::to_bytes(&model)?;
+    let bytes = ldlf::onnx::to_bytes(&model).map_err(|error| match error {
+        Error::Usage(refusal) => {
+            let names = registry::names(|facts| facts.exports).join(", ");
+            Error::Usage(format!("{refusal}; those of {names}, and mixtures of these, can"))
+        }
+        other => other,
+    })?;
     write_atomically(&args.onnx, overwrite, |file| file.write_all(&bytes))?;
     printer.message(format_args!(
         "wrote {} ({} features, {} labels, {} bytes)",

@@ -24,17 +24,17 @@ pub fn run(args: &Learners, printer: &Printer) -> Result<Ending> {
 fn listed() -> String {
     let mut table = Table::new(["learner", "takes", "what it is"]).left_columns(3);
     for entry in registry::learners() {
-        table.row([entry.name.to_string(), abilities(&entry), entry.summary.to_string()]);
+        table.row([entry.name().to_string(), takes(&entry), entry.facts.summary.to_string()]);
     }
     format!("{table}\n`ldlf learners NAME` shows the parameters and presets of one.\n")
 }
 
 fn described(entry: &LearnerEntry) -> String {
-    let mut text = format!("{}: {}\n", entry.name, entry.summary);
-    if !entry.source.is_empty() {
-        text += &format!("source: {}\n", entry.source);
+    let mut text = format!("{}: {}\n", entry.name(), entry.facts.summary);
+    if !entry.facts.source.is_empty() {
+        text += &format!("source: {}\n", entry.facts.source);
     }
-    text += &format!("takes: {}\n", abilities(entry));
+    text += &format!("takes: {}\n", takes(entry));
     let parameters = (entry.parameters)();
     if parameters.is_empty() {
         text += "\nThere are no parameters to set.\n";
@@ -51,22 +51,18 @@ fn described(entry: &LearnerEntry) -> String {
         let settings: Vec<String> =
             preset.settings.0.iter().map(|(name, value)| format!("{name}={}", word(value))).collect();
         text += &format!("  {}\n", settings.join(" "));
-        for (dataset, over) in &preset.on_dataset {
-            let over: Vec<String> = over.0.iter().map(|(n, v)| format!("{n}={}", word(v))).collect();
-            text += &format!("  on {dataset}: {}\n", over.join(" "));
-        }
     }
     text
 }
 
-fn abilities(entry: &LearnerEntry) -> String {
-    let abilities = &entry.abilities;
+fn takes(entry: &LearnerEntry) -> String {
+    let facts = &entry.facts;
     let words = [
-        (abilities.images, "images"),
-        (abilities.sparse, "sparse rows"),
-        (abilities.weights, "weights"),
-        (abilities.ordered, "ordered labels only"),
-        (abilities.iterates, "early end"),
+        (facts.reads_images(), "images"),
+        (facts.sparse, "sparse rows"),
+        (facts.weights, "weights"),
+        (facts.ordered, "ordered labels only"),
+        (facts.iterates, "early stopping"),
     ];
     let has: Vec<&str> = words.iter().filter(|(has, _)| *has).map(|(_, word)| *word).collect();
     if has.is_empty() { "dense rows".into() } else { has.join(", ") }

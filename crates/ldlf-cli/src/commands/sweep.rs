@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use ldlf::evaluate::{Contender, CrossValidation, LearnerResult, Plan, Protocol};
+use ldlf::evaluate::{CrossValidation, LearnerResult, Plan, Protocol};
 use ldlf::journal::Journal;
 use ldlf::model_file::{Overwrite, write_atomically};
-use ldlf::{Error, Result, Settings, Threads, Value};
+use ldlf::{Error, Learner, Result, Settings, Threads, Value};
 use serde_json::json;
 
 use super::Ending;
-use super::cv::{Cut, contender, watched};
+use super::cv::{Cut, watched};
 use crate::args::{Axis, Sweep};
 use crate::contenders::share_out;
 use crate::images::readable;
-use crate::inputs::{check_destination, check_input, data_name, is_standard};
+use crate::inputs::{check_destination, check_input, is_standard};
 use crate::prediction_table::as_io;
 use crate::printer::{Printer, Table, word};
 
@@ -35,25 +35,24 @@ pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
         None => Overwrite::No,
     };
     let combinations = grid(&args.over)?;
-    let name = data_name(&args.data);
     let names = std::slice::from_ref(&args.learner);
     let base = &share_out(names, args.preset.as_deref(), &args.network.with(&args.set, names)?)?[0];
     let build = |over: &Settings| {
         let settings = base.settings.clone().overridden_by(over);
-        contender(ldlf::registry::build(&base.name, base.preset.as_deref(), &name, &settings)?, None)
+        ldlf::registry::build(&base.name, base.preset.as_deref(), &settings)
     };
     // All combinations are checked before the first one is fitted.
-    let contenders: Vec<Contender> = combinations.iter().map(build).collect::<Result<_>>()?;
+    let learners: Vec<Box<dyn Learner>> = combinations.iter().map(build).collect::<Result<_>>()?;
     let mut data = args.options.read(&args.data, printer)?;
-    if let Some(first) = contenders.first().filter(|first| first.learner.reads_images()) {
+    if let Some(first) = learners.first().filter(|first| first.facts().reads_images()) {
         let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, &first.learner.settings(), &args.options.images, &threads, printer)?;
+        data = readable(data, &first.settings(), &args.options.images, &threads, printer)?;
     }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;
     let plan = Plan {
         data: &data,
-        contenders: &contenders,
+        learners: &learners,
         folds: &folds,
         protocol: Protocol::Clean,
         seed: args.compute.seed,

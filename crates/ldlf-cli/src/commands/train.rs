@@ -12,7 +12,7 @@ use super::Ending;
 use crate::args::Train;
 use crate::contenders::share_out;
 use crate::images::readable;
-use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, data_name, is_standard};
+use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, is_standard};
 use crate::printer::{Printer, Table, counted, number};
 use crate::progress::{Checkpoints, Run, TrainingWatcher, interrupted, listen_for_ctrl_c};
 
@@ -31,7 +31,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let preset = args.preset.as_deref();
     let names = std::slice::from_ref(&args.learner);
     let contenders = share_out(names, preset, &args.network.with(&args.set, names)?)?;
-    let learner = contenders[0].build(&data_name(&args.data))?;
+    let learner = contenders[0].build()?;
     let run = || Run {
         learner: learner.name().to_string(),
         parameters: learner.settings(),
@@ -50,7 +50,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         data = data.select(&folds::split_parts(&data)?.training);
     }
     // What cannot learn from images says so without decoding them.
-    if learner.reads_images() {
+    if learner.facts().reads_images() {
         data = readable(data, &learner.settings(), &args.options.images, &threads, printer)?;
     }
 

@@ -266,7 +266,7 @@ error: the learner mean is named twice
         str![[r#"
 exit 2
 -- stderr
-error: no preset is called "nothing": sldlf has best, paper, released, components; mean has none
+error: no preset is called "nothing": sldlf has best, paper, released, released-movie, components; mean has none
 
 "#]]
     );

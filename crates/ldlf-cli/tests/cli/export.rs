@@ -44,7 +44,7 @@ error: mean.ldlf would overwrite mean.ldlf, which this call also uses; name anot
 #[test]
 fn what_cannot_be_exported_is_said_with_what_can() {
     let folder = Folder::with_votes();
-    folder.succeed("train votes.csv --labels votes_* --learner aa-knn --set k=3 --out knn.ldlf");
+    folder.succeed("train votes.csv --labels votes_* --learner aa-knn --set neighbors=3 --out knn.ldlf");
     assert_data_eq!(
         folder.call("export knn.ldlf --onnx knn.onnx"),
         str![[r#"

@@ -17,7 +17,7 @@ fn folder() -> Folder {
 
 /// Everything that is written, by the name of its output.
 const CALLS: [(&str, &str); 13] = [
-    ("model", "train data.csv --labels label_* --learner aa-knn --set k=3 --out model"),
+    ("model", "train data.csv --labels label_* --learner aa-knn --set neighbors=3 --out model"),
     ("p.csv", "predict m data.csv --out p.csv"),
     ("p.tsv", "predict m data.csv --out p.tsv"),
     ("p.parquet", "predict m data.csv --out p.parquet"),
@@ -74,7 +74,7 @@ fn a_full_file_system_is_exit_1_and_leaves_the_old_file_whole() {
     // A mount of its own, seen by this process alone; needs rights that not everybody has.
     let script = "mount -t tmpfs -o size=32k tmpfs full 2>/dev/null || exit 77
         cp old full/model && head -c 20000 /dev/zero > full/fill
-        \"$0\" train data.csv --labels 'label_*' --learner aa-knn --set k=3 --out full/model --force --quiet 2>said
+        \"$0\" train data.csv --labels 'label_*' --learner aa-knn --set neighbors=3 --out full/model --force --quiet 2>said
         code=$?
         cmp -s old full/model || exit 78
         test \"$(ls -A full | wc -l)\" = 2 || exit 79

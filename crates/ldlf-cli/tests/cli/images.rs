@@ -350,7 +350,7 @@ error: the rows are images where a table of features is needed; give a table, ma
         str![[r#"
 exit 2
 -- stderr
-error: --backbone is for learners on a network (dldlf, dldl, dndf-ldl), not for mean
+error: --backbone is for learners on a network (dldlf, dndf-ldl, dldl), not for mean
 
 "#]]
     );
@@ -494,7 +494,7 @@ fn a_layer_is_written_as_a_table_that_other_learners_read() {
         str![[r#"
 exit 4
 -- stderr
-error: m: a model of mean has no network to look into; give one of dldlf, dldl or dndf-ldl
+error: m: a model of mean has no network to look into; give one of dldlf, dndf-ldl, dldl
 
 "#]]
     );

@@ -148,7 +148,7 @@ fn learners_are_listed_and_described() {
         str![[r#"
 exit 0
 -- stdout
-mean: always the mean training distribution: the floor in every table
+mean: always the mean training distribution: the simplest baseline
 takes: images, sparse rows, weights
 
 There are no parameters to set.
@@ -176,7 +176,18 @@ fn learners_as_json_have_parameters_with_defaults_and_limits() {
     let trees = &forest["parameters"][0];
     assert_eq!((&trees["name"], &trees["optional"]), (&"trees".into(), &false.into()));
     assert!(trees["default"].is_u64() && trees["allowed"].as_str().unwrap().starts_with("a whole number"));
+    assert_eq!(trees["known_as"], "n_estimators");
     assert_eq!(folder.json("learners sldlf --json"), forest);
+}
+
+#[test]
+fn learners_as_json_state_their_facts() {
+    let folder = Folder::new();
+    let facts = |name: &str| folder.json(&format!("learners {name} --json"))["abilities"].clone();
+    let forest = facts("sldlf");
+    assert_eq!((&forest["reads"], &forest["predicts"]), (&"table".into(), &"distributions".into()));
+    assert_eq!((&forest["resumes"], &forest["exports"]), (&true.into(), &true.into()));
+    assert_eq!((&facts("larr")["predicts"], &facts("larr")["ordered"]), (&"values".into(), &true.into()));
 }
 
 #[test]

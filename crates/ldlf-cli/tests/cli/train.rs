@@ -148,7 +148,7 @@ error: --set mean.trees=3: mean is not among the learners sldlf
         str![[r#"
 exit 2
 -- stderr
-error: no preset is called "papre": sldlf has best, paper, released, components
+error: no preset is called "papre": sldlf has best, paper, released, released-movie, components
 
 "#]]
     );

@@ -23,12 +23,11 @@ pub(super) fn run(
     watcher: &dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<FoldResult> {
-    let contender = &plan.contenders[id.learner];
-    let learner = contender.learner.as_ref();
+    let learner = plan.learners[id.learner].as_ref();
     let fold = &plan.folds[id.fold];
     let training = plan.data.select(&fold.training);
     let test = plan.data.select(&fold.test);
-    let watches_test = plan.protocol == Protocol::Released && contender.iterates;
+    let watches_test = plan.protocol == Protocol::Released && learner.facts().iterates;
     let mut observer = FoldObserver {
         id,
         watcher,

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::{Plan, Protocol};
 use crate::learner::Summary;
 use crate::measures::{LARGEST_K, Scores, cumulative_scores};
-use crate::{Dataset, FitEvent, Prediction, Settings};
+use crate::{Dataset, FitEvent, Learner, Prediction, Settings};
 
 /// What one learner came to on one fold. In JSON: its numbers, the times last.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,10 +108,9 @@ impl CrossValidation {
     /// Joins the results of all jobs, learner by learner.
     pub(super) fn new(plan: &Plan<'_>, results: Vec<FoldResult>) -> Self {
         let mut results = results.into_iter();
-        let of_learner = |contender: &super::Contender| {
+        let of_learner = |learner: &Box<dyn Learner>| {
             let folds = results.by_ref().take(plan.folds.len()).collect();
-            let mut result =
-                LearnerResult::new(contender.learner.name(), contender.learner.settings(), folds);
+            let mut result = LearnerResult::new(learner.name(), learner.settings(), folds);
             result.cs_curve = mean_curve(&result.folds, plan.data);
             result
         };
@@ -122,7 +121,7 @@ impl CrossValidation {
             labels: plan.data.schema().label_names.clone(),
             protocol: plan.protocol,
             seed: plan.seed,
-            results: plan.contenders.iter().map(of_learner).collect(),
+            results: plan.learners.iter().map(of_learner).collect(),
         }
     }
 }

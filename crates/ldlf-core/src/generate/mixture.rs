@@ -3,17 +3,18 @@
 use rand::RngExt;
 
 use crate::numeric::{normalise, softmax_in_place};
+use crate::parameters::ParameterSet;
 use crate::random::Generator;
 use crate::{Csr, Dataset, Features, Matrix, Result, Seed};
 
 crate::parameters! {
-    /// What `mixture` can be told.
+    /// Parameters of `mixture`.
     pub struct MixtureParameters {
         /// Number of features; five signals decide, the rest is noise.
         features: usize = 20, at_least 1;
         /// Number of labels.
         labels: usize = 5, at_least 1;
-        /// Share of features of a row that are not zero, or none for dense features.
+        /// Fraction of the features of a row that are not zero, or none for dense features.
         density: Option<f64> = None, above 0, at_most 1;
         /// Votes drawn for each row from its distribution, or none for the distribution itself.
         votes: Option<usize> = None, at_least 1;
@@ -37,6 +38,7 @@ const PROTOTYPES: usize = 4;
 /// features `[rows, features]`, targets `[rows, labels]`.
 pub fn mixture(rows: usize, parameters: &MixtureParameters, seed: u64) -> Result<Dataset> {
     super::at_least_one_row(rows)?;
+    parameters.check()?;
     let MixtureParameters { features, labels, density, votes } = *parameters;
     let seed = Seed::new(seed).named("mixture");
     let prototypes = prototypes(labels);
@@ -170,8 +172,7 @@ mod tests {
     #[test]
     fn sparse_rows_have_the_density_asked_for() {
         for density in [0.01, 0.2, 1.0] {
-            let parameters =
-                MixtureParameters { features: 1000, density: Some(density), ..MixtureParameters::default() };
+            let parameters = MixtureParameters::default().features(1000).density(density);
             let data = made(200, parameters);
             let Features::Sparse(csr) = data.features().unwrap() else {
                 panic!("a density makes sparse features");
@@ -184,8 +185,8 @@ mod tests {
     #[test]
     fn votes_are_whole_shares_around_the_distribution() {
         let exact = made(400, MixtureParameters::default());
-        let polled = made(400, MixtureParameters { votes: Some(8), ..MixtureParameters::default() });
-        assert_eq!(exact.features().unwrap(), polled.features().unwrap());
+        let polled = made(400, MixtureParameters::default().votes(8));
+        assert_eq!(exact.inputs(), polled.inputs());
         assert!(polled.targets().as_slice().iter().all(|share| (share * 8.0).fract() == 0.0));
         let close = |(a, b): (f64, f64)| (a - b).abs() < 0.03;
         assert!(exact.mean_target().into_iter().zip(polled.mean_target()).all(close));

@@ -3,8 +3,8 @@
 use crate::choices;
 
 choices! {
-    /// Which rule turns gradients into steps.
-    pub enum Optimiser {
+    /// Optimizer: the rule that turns gradients into steps.
+    pub enum Optimizer {
         /// Stochastic gradient descent with momentum; weight decay is added to the gradient.
         Sgd = "sgd",
         /// Adam; weight decay is added to the gradient.
@@ -15,7 +15,7 @@ choices! {
 }
 
 choices! {
-    /// How the step length changes over the iterations.
+    /// How the learning rate changes over the iterations.
     pub enum Schedule {
         /// It does not.
         Constant = "constant",
@@ -67,7 +67,7 @@ impl StepLength {
 /// `v' = v / (1 - b2^t)`; AdamW (Loshchilov and Hutter 2019) also `w <- w - eta lambda w`.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    optimiser: Optimiser,
+    optimiser: Optimizer,
     rate: f32,
     momentum: f32,
     decay: f32,
@@ -81,7 +81,7 @@ const EPSILON: f32 = 1e-8;
 
 impl Step {
     /// The step of `iteration` (from 0) with length `rate`.
-    pub fn new(optimiser: Optimiser, iteration: usize, rate: f64, momentum: f64, decay: f64) -> Self {
+    pub fn new(optimiser: Optimizer, iteration: usize, rate: f64, momentum: f64, decay: f64) -> Self {
         let t = i32::try_from(iteration + 1).unwrap_or(i32::MAX);
         Step {
             optimiser,
@@ -99,22 +99,22 @@ impl Step {
     }
 
     /// Whether the rule keeps second moments.
-    pub fn needs_second_moments(optimiser: Optimiser) -> bool {
-        optimiser != Optimiser::Sgd
+    pub fn needs_second_moments(optimiser: Optimizer) -> bool {
+        optimiser != Optimizer::Sgd
     }
 
     /// Moves `weights` by the gradient. `second` may be empty for SGD.
     #[inline(always)]
     pub fn apply(&self, weights: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
         match self.optimiser {
-            Optimiser::Sgd => {
+            Optimizer::Sgd => {
                 for ((w, &g), m) in weights.iter_mut().zip(gradient).zip(first) {
                     *m = self.momentum * *m + (g + self.decay * *w);
                     *w += -self.rate * *m;
                 }
             }
-            Optimiser::Adam => self.adam(weights, gradient, first, second, self.decay, 1.0),
-            Optimiser::AdamW => {
+            Optimizer::Adam => self.adam(weights, gradient, first, second, self.decay, 1.0),
+            Optimizer::AdamW => {
                 self.adam(weights, gradient, first, second, 0.0, 1.0 - self.rate * self.decay)
             }
         }
@@ -124,7 +124,7 @@ impl Step {
     /// where each is at home, it adds `eta lambda home`. The other rules decay to zero whatever the home.
     #[inline(always)]
     pub fn draw_home(&self, homes: &[(u32, f32)], weights: &mut [f32]) {
-        if self.optimiser == Optimiser::AdamW {
+        if self.optimiser == Optimizer::AdamW {
             for &(place, home) in homes {
                 weights[place as usize] += self.rate * self.decay * home;
             }
@@ -177,7 +177,7 @@ impl Step {
 mod tests {
     use super::*;
 
-    fn minimise(optimiser: Optimiser, rate: f64) -> f32 {
+    fn minimise(optimiser: Optimizer, rate: f64) -> f32 {
         // f(w) = (w - 3)^2 / 2
         let (mut w, mut m, mut v) = ([0.0f32], [0.0f32], [0.0f32]);
         for iteration in 0..2000 {
@@ -189,15 +189,15 @@ mod tests {
 
     #[test]
     fn every_rule_finds_the_minimum_of_a_parabola() {
-        assert!((minimise(Optimiser::Sgd, 0.01) - 3.0).abs() < 1e-3);
-        assert!((minimise(Optimiser::Adam, 0.01) - 3.0).abs() < 1e-2);
-        assert!((minimise(Optimiser::AdamW, 0.01) - 3.0).abs() < 1e-2);
+        assert!((minimise(Optimizer::Sgd, 0.01) - 3.0).abs() < 1e-3);
+        assert!((minimise(Optimizer::Adam, 0.01) - 3.0).abs() < 1e-2);
+        assert!((minimise(Optimizer::AdamW, 0.01) - 3.0).abs() < 1e-2);
     }
 
     #[test]
     fn the_first_adam_step_has_the_full_length_and_decay_is_decoupled() {
         let (mut w, mut m, mut v) = ([1.0f32], [0.0f32], [0.0f32]);
-        Step::new(Optimiser::AdamW, 0, 0.1, 0.0, 0.5).apply(&mut w, &[4.0], &mut m, &mut v);
+        Step::new(Optimizer::AdamW, 0, 0.1, 0.0, 0.5).apply(&mut w, &[4.0], &mut m, &mut v);
         assert!((w[0] - (1.0 * (1.0 - 0.05) - 0.1)).abs() < 1e-6);
     }
 

@@ -1,7 +1,7 @@
 //! Which networks there are and what they expect.
 
-use ldlf_core::parameters::{self, ParameterType, edit_distance};
-use ldlf_core::{Error, Result, Value, choices};
+use ldlf_core::parameters::edit_distance;
+use ldlf_core::{Error, Result, choices};
 
 use super::{Input, alexnet, alexnet_caffe, efficientnet_lite0, mlp, resnet18, small_cnn, vgg16};
 
@@ -29,17 +29,6 @@ choices! {
 const IMAGENET: ([f32; 3], [f32; 3]) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 7] = [
-        Kind::AlexNet,
-        Kind::AlexNetCaffe,
-        Kind::Vgg16,
-        Kind::ResNet18,
-        Kind::EfficientNetLite0,
-        Kind::SmallCnn,
-        Kind::Mlp,
-    ];
-
     /// The network of that name.
     ///
     /// ```
@@ -50,7 +39,7 @@ impl Kind {
     /// # Ok::<(), ldlf_core::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Kind> {
-        if let Some(kind) = Kind::from_value(&Value::from(name)) {
+        if let Ok(kind) = name.parse() {
             return Ok(kind);
         }
         let near = Kind::ALL.map(Kind::name).into_iter().min_by_key(|known| edit_distance(name, known));
@@ -59,14 +48,6 @@ impl Kind {
             _ => format!("there are {}", Kind::ALL.map(Kind::name).join(", ")),
         };
         Err(Error::usage(format!("no backbone is called {name:?}; {remedy}")))
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match Kind::kind() {
-            parameters::Kind::Choice { choices } => choices[self as usize],
-            _ => unreachable!("a list of choices declares choices"),
-        }
     }
 
     /// The side of pictures that it was designed for; 1 for tables.

@@ -2,9 +2,10 @@
 
 use ldlf_core::early_stopping::Verdict;
 use ldlf_core::learner::Summary;
+use ldlf_core::parameters::ParameterSet;
 use ldlf_core::{
-    Dataset, Error, Features, FitEvent, Inputs, Result, Schema, Seed, Settings, StopReason, Threads,
-    TrainedModel,
+    Algorithm, Checked, Dataset, Error, Features, FitEvent, Inputs, Result, Schema, Seed, Settings,
+    StopReason, Threads, TrainedModel,
 };
 
 use super::order::Batches;
@@ -17,7 +18,7 @@ use crate::head::Head;
 use crate::leaves::LeafPrior;
 use crate::linear::{LinearMap, OptimiserState};
 use crate::progress::Progress;
-use crate::shallow::{LeafRows, SLDLF, ShallowForest, Sldlf, SldlfParameters, Start};
+use crate::shallow::{Forest, ForestParameters, Init, LeafRows, ShallowForest};
 use crate::training::{Ensemble, MANY_ROWS};
 use crate::tree_shape::check_memory;
 
@@ -67,7 +68,7 @@ const SAMPLE_ROWS: usize = 1 << 16;
 
 /// Holds the parameters and the state of the optimiser, asks one question at a time and moves when all of it is answered.
 pub struct Coordinator {
-    parameters: SldlfParameters,
+    parameters: ForestParameters,
     table: Table,
     setting: Setting,
     threads: Threads,
@@ -89,11 +90,10 @@ pub struct Coordinator {
 impl Coordinator {
     /// A training of `sldlf` with these settings on a table; `threads` take the steps.
     pub fn new(settings: &Settings, table: Table, seed: u64, threads: Threads) -> Result<Self> {
-        let parameters = SldlfParameters::from_settings(settings)?;
-        Sldlf::new(parameters.clone())?;
-        if parameters.start == Start::Greedy {
+        let parameters = Checked::<Forest>::from_settings(settings)?.parameters().clone();
+        if parameters.init == Init::Greedy {
             return Err(Error::usage(
-                "start=greedy grows trees on all rows in one place; use start=random here",
+                "init=greedy grows trees on all rows in one place; use init=random here",
             ));
         }
         if table.shards == 0 {
@@ -108,11 +108,11 @@ impl Coordinator {
         let sizes = [("features", table.features), ("units", shape.units)];
         check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
         let holds_back = parameters.stops_early(table.features)
-            && (table.rows as f64 * parameters.validation_share).round() >= 1.0;
+            && (table.rows as f64 * parameters.validation_fraction).round() >= 1.0;
         let setting = Setting {
             seed,
             shards: table.shards,
-            held_back: holds_back.then_some(parameters.validation_share),
+            held_back: holds_back.then_some(parameters.validation_fraction),
             features: table.features,
             labels,
             sparse: table.sparse,
@@ -284,7 +284,7 @@ impl Coordinator {
             stored: nothing(),
         };
         let columns = std::mem::replace(&mut self.columns, empty);
-        let SldlfParameters { scaling, clip, bias, .. } = self.parameters;
+        let ForestParameters { scaling, feature_clip: clip, bias, .. } = self.parameters;
         self.begin_with(Encoder::from_columns(columns, scaling, clip, bins, bias))
     }
 
@@ -323,7 +323,7 @@ impl Coordinator {
                 loss = f64::NAN;
             }
         }
-        self.progress.stepped(loss, SLDLF.name, &self.parameters)?;
+        self.progress.stepped(loss, Forest::FACTS.name, &self.parameters)?;
         self.versions.weights += 1;
         let done = self.progress.iteration;
         if done.is_multiple_of(self.parameters.leaf_every) {
@@ -421,7 +421,7 @@ impl Coordinator {
             forest.head.leaves_mut().copy_from_slice(&leaves);
         }
         Ok(TrainedModel {
-            learner: SLDLF.name.to_string(),
+            learner: Forest::FACTS.name.to_string(),
             parameters: self.parameters.to_settings(),
             features: self.table.features,
             schema: self.table.schema,

@@ -1,5 +1,6 @@
 //! The virtual shards that one process holds, and what it remembers between questions.
 
+use ldlf_core::parameters::ParameterSet;
 use ldlf_core::{Dataset, Error, Result, Seed, Threads};
 
 use super::question::{Question, Setting, Task, Versions};
@@ -9,7 +10,7 @@ use crate::encoder::Encoder;
 use crate::head::Head;
 use crate::linear::LinearMap;
 use crate::pass::{Aim, Forest, Pass};
-use crate::shallow::SldlfParameters;
+use crate::shallow::ForestParameters;
 use crate::training::Ensemble;
 
 /// Virtual shards in this process's memory. Answers questions with sums over their rows.
@@ -23,7 +24,7 @@ pub struct Holding {
 
 /// The forest as of the last question, with work buffers.
 struct Learner {
-    parameters: SldlfParameters,
+    parameters: ForestParameters,
     encoder: Encoder,
     map: LinearMap,
     head: Head<f32>,
@@ -82,7 +83,7 @@ impl Holding {
         self.learner = match encoder {
             None => None,
             Some(encoder) => {
-                let parameters = SldlfParameters::from_settings(&setting.parameters)?;
+                let parameters = ForestParameters::from_settings(&setting.parameters)?;
                 let shape = parameters.forest_shape(setting.labels, Ensemble::Joint);
                 let inputs = encoder.inputs();
                 Some(Learner {

@@ -8,6 +8,8 @@ use ldlf::{Error, Learner, Result, Settings, registry};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::sets::MOVIE;
+
 /// A table or figure: what is run, and what the paper says.
 pub struct Experiment {
     /// What the command line calls it.
@@ -97,7 +99,8 @@ pub struct Entrant {
     pub label: String,
     /// Its name in the registry.
     pub learner: String,
-    /// The preset under the released protocol, if another than none.
+    /// The preset under the released protocol, if another than none; on Movie the one with `-movie` behind its name, where the
+    /// released script iterates less.
     pub released_preset: Option<&'static str>,
     /// What is set beside the preset.
     pub settings: Settings,
@@ -117,7 +120,9 @@ impl Entrant {
     /// Makes the learner for a set and a division.
     pub fn build(&self, set: &str, division: Division) -> Result<Box<dyn Learner>> {
         let preset = self.released_preset.filter(|_| division == Division::Released);
-        registry::build(&self.learner, preset, set, &self.settings)
+        let of_movie = set.eq_ignore_ascii_case(MOVIE.name);
+        let preset = preset.map(|name| if of_movie { format!("{name}-movie") } else { name.to_string() });
+        registry::build(&self.learner, preset.as_deref(), &self.settings)
     }
 
     /// Sets what `--set` says about this learner: pairs that start with its name and a point.
@@ -180,4 +185,20 @@ fn as_object<S: serde::Serializer>(
 ) -> std::result::Result<S::Ok, S::Error> {
     let entry = |n: &Number| (n.measure.to_string(), serde_json::json!({"mean": n.mean, "std": n.std}));
     Value::Object(numbers.iter().map(entry).collect::<Map<_, _>>()).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_released_script_iterates_less_on_movie() {
+        let entrant = Entrant { released_preset: Some("released"), ..Entrant::new("sldlf") };
+        let iterations = |set: &str, division: Division| {
+            entrant.build(set, division).unwrap().settings().get("iterations").cloned()
+        };
+        assert_eq!(iterations("Movie", Division::Released), Some(2000.into()));
+        assert_eq!(iterations("Human_Gene", Division::Released), Some(3000.into()));
+        assert_eq!(iterations("Movie", Division::TenFolds), iterations("Human_Gene", Division::TenFolds));
+    }
 }

@@ -15,16 +15,16 @@ mod table3;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ldlf::evaluate::{Contender, CrossValidation, Plan, cross_validate, finished};
+use ldlf::evaluate::{CrossValidation, Plan, cross_validate, finished};
 use ldlf::journal::Journal;
 use ldlf::model_file::{Overwrite, write_atomically};
 use ldlf::read::ReadOptions;
-use ldlf::{Dataset, Error, Result, results};
+use ldlf::{Dataset, Error, Learner, Result, results};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Ending;
-use super::cv::{Cut, SPLITS, contender, say_what_is_kept};
+use super::cv::{Cut, SPLITS, say_what_is_kept};
 use crate::args::{Reproduce, read_with};
 use crate::inputs::{check_input, data_name};
 use crate::printer::Printer;
@@ -126,8 +126,8 @@ fn entrants(args: &Reproduce, own: Vec<Entrant>) -> Result<Vec<Entrant>> {
     entrants.into_iter().map(|entrant| entrant.overridden_by(&args.set)).collect()
 }
 
-fn build(entrants: &[Entrant], set: &str, division: Division) -> Result<Vec<Contender>> {
-    entrants.iter().map(|entrant| contender(entrant.build(set, division)?, None)).collect()
+fn build(entrants: &[Entrant], set: &str, division: Division) -> Result<Vec<Box<dyn Learner>>> {
+    entrants.iter().map(|entrant| entrant.build(set, division)).collect()
 }
 
 /// A set as it lies on the disk, or the news that it does not.
@@ -308,9 +308,9 @@ impl<'a> Frame<'a> {
             (Division::Released, _) => Cut::Released,
         };
         let folds = cut.folds(data, seed)?;
-        let plan = |contenders| Plan {
+        let plan = |learners| Plan {
             data,
-            contenders,
+            learners,
             folds: &folds,
             protocol: cut.protocol(),
             seed,
@@ -326,9 +326,9 @@ impl<'a> Frame<'a> {
         if entrants.is_empty() {
             return Ok((taking_part, None));
         }
-        let contenders = build(&entrants, &source.name, division)?;
+        let learners = build(&entrants, &source.name, division)?;
         let at_work = |entrant: &Entrant| format!("{}, {}, {}", source.name, division.title(), entrant.label);
         watcher.turn_to(entrants.iter().map(at_work).collect());
-        Ok((taking_part, Some(cross_validate(&plan(&contenders), watcher)?)))
+        Ok((taking_part, Some(cross_validate(&plan(&learners), watcher)?)))
     }
 }

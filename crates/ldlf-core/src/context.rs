@@ -1,0 +1,141 @@
+//! What surrounds a fit: seed, threads, deadline, and the observer that progress bars, checkpoints and Ctrl-C hang on.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model_file::Parts;
+use crate::{Error, Inputs, Prediction, Result, Seed, Threads};
+
+/// Why a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// All iterations were done, or there was nothing to iterate.
+    Finished,
+    /// The validation measure stopped improving.
+    EarlyStopping,
+    /// The loss changed less than the tolerance.
+    Converged,
+    /// The time limit was reached.
+    TimeLimit,
+    /// The user (Ctrl-C) or the caller's observer stopped it.
+    Interrupted,
+}
+
+/// Something worth telling while a fit runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FitEvent {
+    /// One iteration (a step, a round, a tree) is done.
+    Iteration {
+        /// Counted from 1.
+        iteration: usize,
+        /// How many there will be at most.
+        total: usize,
+        /// The training loss of this iteration, where there is one.
+        loss: Option<f64>,
+    },
+    /// The leaves were updated after this iteration.
+    LeafUpdate {
+        /// Counted from 1.
+        iteration: usize,
+    },
+    /// The validation rows were measured after this iteration.
+    Validation {
+        /// Counted from 1.
+        iteration: usize,
+        /// The mean K-L divergence on the validation rows.
+        kl: f64,
+    },
+}
+
+/// The model as it stands in the middle of a fit.
+pub trait InProgress {
+    /// What the model would predict now.
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
+
+    /// How many rows an iteration looks at, where that is the same for all: what makes a rate of rows out of one of iterations.
+    fn rows_an_iteration(&self) -> Option<usize> {
+        None
+    }
+
+    /// The mean absolute error on the validation rows when they were last measured, where labels are ordered.
+    fn validation_mae(&self) -> Option<f64> {
+        None
+    }
+
+    /// All that is needed to go on from here, or `None` if the learner cannot be resumed.
+    fn checkpoint(&self) -> Option<Parts> {
+        None
+    }
+}
+
+/// Watches a fit: progress bars, logs, checkpoints and Ctrl-C all hang here.
+pub trait Observer {
+    /// Told of every event; `Break` ends the fit, which then keeps the best model so far.
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason>;
+
+    /// Asked where there is nothing to report yet, such as within a search for parameters: `true` ends the fit without a model.
+    fn interrupted(&mut self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn observe(&mut self, _: &FitEvent, _: &dyn InProgress) -> ControlFlow<StopReason> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Any closure of the right shape watches.
+impl<F: FnMut(&FitEvent, &dyn InProgress) -> ControlFlow<StopReason>> Observer for F {
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        self(event, state)
+    }
+}
+
+/// What a fit needs beside the data.
+pub struct FitContext<'a> {
+    /// The seed of everything random.
+    pub seed: Seed,
+    /// The threads to use.
+    pub threads: Threads,
+    /// A checkpoint to go on from.
+    pub resume: Option<Parts>,
+    /// The moment at which to stop with the best so far.
+    pub deadline: Option<Instant>,
+    /// Everything reported so far.
+    pub history: Vec<FitEvent>,
+    observer: &'a mut dyn Observer,
+}
+
+impl<'a> FitContext<'a> {
+    /// A context with the given seed and threads.
+    pub fn new(seed: u64, threads: Threads, observer: &'a mut dyn Observer) -> Self {
+        FitContext {
+            seed: Seed::new(seed),
+            threads,
+            resume: None,
+            deadline: None,
+            history: Vec::new(),
+            observer,
+        }
+    }
+
+    /// Tells the observer, notes the event, and says whether to go on. A learner calls this at every iteration.
+    pub fn report(&mut self, event: FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        let verdict = self.observer.observe(&event, state);
+        self.history.push(event);
+        if verdict.is_continue() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return ControlFlow::Break(StopReason::TimeLimit);
+        }
+        verdict
+    }
+
+    /// Ends a fit that was interrupted before there is a model to keep. A learner calls this between the steps of a search.
+    pub fn go_on(&mut self) -> Result<()> {
+        if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,44 @@
+//! What a fit leaves behind: a model that predicts, can be stored, and never changes.
+
+use crate::features::Row;
+use crate::forest_view::ForestView;
+use crate::graph::{Flow, Graph};
+use crate::model_file::Parts;
+use crate::{Features, Inputs, Prediction, Result, Threads, Value};
+
+/// What was learnt: predicts, and can be stored.
+pub trait Model: Send + Sync {
+    /// The prediction for every row. The caller has checked the number of features.
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
+
+    /// Adds arrays and details from which [`Algorithm::load`](crate::Algorithm::load) rebuilds the model.
+    fn store(&self, parts: &mut Parts);
+
+    /// The quickest way to predict row after row, where the model has one of its own.
+    fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
+        None
+    }
+
+    /// What `ldlf inspect` shows beside the document: sizes and facts, names with values.
+    fn inspect(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
+    /// Adds the model to a graph of standard operators and gives its distributions, `[rows, labels]` or one row for all. `None` where
+    /// the operators do not say what the model does; what was added then counts for nothing.
+    fn add_to_graph(&self, _graph: &mut Graph, _features: &Flow) -> Option<Flow> {
+        None
+    }
+
+    /// The model's trees over some rows, with the routes of `chosen` ones: what figures of a forest show. `None` where there are
+    /// no soft trees. The caller has checked the number of features and that the chosen rows are there.
+    fn look_inside(&self, _features: &Features, _chosen: &[usize], _threads: &Threads) -> Option<ForestView> {
+        None
+    }
+}
+
+/// Predicts one row at a time, with work buffers of its own: for services that answer one question after the other.
+pub trait RowPredictor {
+    /// The distribution of one row. The caller has checked the number of features.
+    fn predict(&mut self, row: Row<'_>) -> Result<&[f32]>;
+}
