@@ -44,13 +44,13 @@ fn prediction(c: &mut Criterion) {
             group.throughput(Throughput::Elements(sizes.n as u64));
             let id = format!("{},threads={threads}", sizes.id());
             group.bench_function(BenchmarkId::new("batch", id), |b| {
-                b.iter(|| forest.predict(&data.features, &pool).expect("features that fit"))
+                b.iter(|| forest.predict(data.inputs(), &pool).expect("features that fit"))
             });
         }
         group.throughput(Throughput::Elements(1));
         group.bench_function(BenchmarkId::new("single row", sizes.id()), |b| {
             let mut predictor = SingleRow::new(&forest);
-            let row = data.features.row(0);
+            let row = data.features().expect("a table").row(0);
             b.iter(|| predictor.predict(row).expect("a row that fits")[0])
         });
     }

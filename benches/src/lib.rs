@@ -1,6 +1,7 @@
 //! The work that is timed: one description for the criterion benches, for the side of `ldlf` in `benches/versus`, and for
 //! the names in their tables.
 
+use ldlf_core::dataset::Tabular;
 use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
 use ldlf_forest::head::{Head, LeafUpdate};
@@ -56,7 +57,7 @@ impl Sizes {
         let mut generator = Seed::new(1).named("bench").generator();
         let features = (0..self.n * self.m).map(|_| uniform(&mut generator) - 0.5).collect();
         let features = Features::Dense(Matrix::new(self.n, self.m, features).expect("n x m numbers"));
-        Dataset::new("dense", features, self.targets(self.n)).expect("made to fit")
+        Dataset::new(features, self.targets(self.n)).expect("made to fit")
     }
 
     /// Sparse features of which each is set with the given chance.
@@ -67,7 +68,7 @@ impl Sizes {
             let set = (0..self.m as u32).filter(|_| uniform(&mut generator) < chance);
             rows.push_row(set.map(|column| (column, 1.0)).collect::<Vec<_>>());
         }
-        Dataset::new("sparse", Features::Sparse(rows), self.targets(self.n)).expect("made to fit")
+        Dataset::new(Features::Sparse(rows), self.targets(self.n)).expect("made to fit")
     }
 
     fn targets(&self, rows: usize) -> Matrix<f32> {
@@ -98,7 +99,7 @@ impl Bench {
     pub fn new(data: Dataset, sizes: &Sizes, threads: Threads) -> Self {
         let shape = ForestShape { labels: data.labels(), ..sizes.shape() };
         let rows: Vec<usize> = (0..data.rows()).collect();
-        let encoder = Encoder::fit(&data.features, &rows, Scaling::Standard, 5.0, 0, true);
+        let encoder = Encoder::fit(table(&data).features, &rows, Scaling::Standard, 5.0, 0, true);
         let map = LinearMap::new(encoder.inputs() - 1, true, shape.units, Seed::new(0));
         let head = Head::new(shape, Seed::new(0)).expect("a shape within bounds");
         let batch = sizes.batch.min(rows.len());
@@ -113,7 +114,7 @@ impl Bench {
         self.iteration += 1;
         let trees = 0..self.stepper.head().shape().trees;
         self.stepper.step(
-            &self.data,
+            table(&self.data),
             &self.rows[first..first + self.batch],
             trees,
             &step,
@@ -126,7 +127,8 @@ impl Bench {
     pub fn update_leaves(&mut self, iterations: usize) {
         let labels = self.data.labels();
         let prior = LeafPrior { strength: 1.0, base: vec![1.0 / labels as f64; labels] };
-        self.stepper.update_leaves(&self.data, &self.rows, &LeafUpdate { iterations, prior }, &self.threads);
+        let update = LeafUpdate { iterations, prior };
+        self.stepper.update_leaves(table(&self.data), &self.rows, &update, &self.threads);
     }
 
     /// The forest as it stands.
@@ -134,6 +136,10 @@ impl Bench {
         let (encoder, map, head) = self.stepper.into_parts();
         (ShallowForest { encoder, map, head }, self.data)
     }
+}
+
+fn table(data: &Dataset) -> Tabular<'_> {
+    data.tabular().expect("the benchmarks' rows are tables")
 }
 
 /// `[rows, cols]` numbers that are not all alike.

@@ -78,15 +78,15 @@ fn seconds(request: &Request, threads: &Threads) -> Result<Vec<f64>> {
         "predict" => {
             let (forest, data) = bench.forest();
             Ok(time(request.calls, || {
-                forest.predict(&data.features, threads).expect("its own features fit");
+                forest.predict(data.inputs(), threads).expect("its own features fit");
             }))
         }
         "row" => {
             let (forest, data) = bench.forest();
             let mut predictor = SingleRow::new(&forest);
-            let mut next = 0;
+            let (features, mut next) = (data.features()?, 0);
             Ok(time(request.calls, || {
-                predictor.predict(data.features.row(next)).expect("its own rows fit");
+                predictor.predict(features.row(next)).expect("its own rows fit");
                 next = (next + 1) % data.rows();
             }))
         }

@@ -20,5 +20,6 @@ pub fn generate<'py>(
     let options: Settings = serde_json::from_str(options)
         .map_err(|error| PyValueError::new_err(format!("the options cannot be read: {error}")))?;
     let data = py.detach(|| ldlf::generate::named(name, rows, seed, &options)).map_err(raise)?;
-    Ok((features_to_python(py, data.features)?, matrix_to_python(py, data.targets)?))
+    let features = data.features().map_err(raise)?.clone();
+    Ok((features_to_python(py, features)?, matrix_to_python(py, data.targets().clone())?))
 }

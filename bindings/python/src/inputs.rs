@@ -123,6 +123,9 @@ pub fn distributions(view: ArrayView2<'_, f64>) -> Result<Matrix<f32>> {
     Ok(targets.finish()?.0)
 }
 
+/// What messages call the rows of a fit.
+pub const DATA: &str = "the training data";
+
 /// What the columns are called, as Python hands it over.
 #[derive(FromPyObject)]
 pub struct Names {
@@ -172,13 +175,15 @@ pub fn dataset(
     let weights: Option<Vec<f32>> =
         weights.map(|weights| weights.as_array().iter().map(|&w| w as f32).collect());
     let build = move || {
-        let mut data = Dataset::new("the training data", features, distributions(view)?)?;
+        let mut data = Dataset::new_named(DATA, features, distributions(view)?)?;
         if let Some(weights) = weights {
             data = data.with_weights(weights)?;
         }
-        data.truth = names.singles.as_ref().map(|(labels, _)| labels.clone());
-        data.schema = names.schema(data.labels())?;
-        Ok::<_, Error>(data)
+        if let Some((labels, _)) = &names.singles {
+            data = data.with_truth(labels.clone())?;
+        }
+        let schema = names.schema(data.labels())?;
+        data.with_schema(schema)
     };
     given.py().detach(build).map_err(raise)
 }

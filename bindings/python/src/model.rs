@@ -77,9 +77,9 @@ impl Model {
         rows: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let features = features(rows)?;
+        let inputs = features(rows)?.into();
         let model = self.model.clone();
-        let work = move || model.predict(&features, &Threads::new(threads)?);
+        let work = move || model.predict(&inputs, &Threads::new(threads)?);
         match run_silently(py, work)?.map_err(raise)? {
             Prediction::Distributions(matrix) => Ok(matrix_to_python(py, matrix)?.into_any()),
             Prediction::Values(values) => Ok(PyArray1::from_vec(py, values).into_any()),

@@ -11,7 +11,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::errors::raise;
-use crate::inputs::{Names, distributions, features_as_given};
+use crate::inputs::{DATA, Names, distributions, features_as_given};
 use crate::model::Model;
 use crate::training::{Told, check_kinds, told};
 
@@ -44,7 +44,7 @@ impl Holding {
         let weights: Option<Vec<f32>> =
             weights.map(|weights| weights.as_array().iter().map(|&w| w as f32).collect());
         py.detach(|| {
-            let mut data = Dataset::new("the training data", features, distributions(view)?)?;
+            let mut data = Dataset::new_named(DATA, features, distributions(view)?)?;
             // That not all weights are 0 can only be said of all shards together.
             if let Some(weights) = &weights
                 && let Some(odd) = weights.iter().position(|w| !w.is_finite() || *w < 0.0)
@@ -54,7 +54,9 @@ impl Holding {
                     "sample_weight row {odd}: {weight} is not a finite number of at least 0"
                 )));
             }
-            data.weights = weights;
+            if let Some(weights) = weights {
+                data = data.with_weights_of_a_part(weights)?;
+            }
             self.inner.add(number, first_row, data)
         })
         .map_err(raise)

@@ -58,18 +58,15 @@ impl Algorithm for AaBp {
     };
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let width = data.features.cols().saturating_add(data.labels()).saturating_add(2);
+        let features = data.features()?.cols();
+        let width = features.saturating_add(data.labels()).saturating_add(2);
         let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.scaling, data);
+        let scaling = Scaling::choose(p.scaling, data)?;
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
-        let network = Network {
-            inputs: data.features.cols(),
-            hidden: p.hidden,
-            output: Output::PerLabel(data.labels()),
-        };
-        let rows = scaling.apply(&training.features);
+        let network = Network { inputs: features, hidden: p.hidden, output: Output::PerLabel(data.labels()) };
+        let rows = scaling.apply(training.features()?);
         let batch = Batch { rows: &rows, data: training, pull: &[] };
         let seed = context.seed.named("aa-bp");
         let mut weights: Vec<f32> = network.initial(seed);

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Matrix,
-    Model, Prediction, Result, Threads, Value,
+    Algorithm, Auto, Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model,
+    Prediction, Result, Threads, Value,
 };
 use ldlf_math::numeric::{normalise, on_simplex, xlogy};
 use ldlf_math::random::permutation;
@@ -72,7 +72,7 @@ impl Algorithm for AaKnn {
             .map_or(vec![FeatureScaling::Raw, FeatureScaling::Standard], |given| vec![given]);
         let to_choose = data.rows() > 1 && (parameters.neighbors.is_auto() || choices.len() > 1);
         for scaling in choices {
-            let mut model = AaKnnModel::keeping(data, scaling, parameters.neighbors.unwrap_or(1));
+            let mut model = AaKnnModel::keeping(data, scaling, parameters.neighbors.unwrap_or(1))?;
             let kl = match to_choose {
                 true => {
                     let (k, kl) = choose_neighbours(&model, data, parameters.neighbors.given(), context)?;
@@ -139,7 +139,7 @@ fn choose_neighbours(
     };
     let most = tried[tried.len() - 1].min(others);
     let exclude = |query: usize, row: usize| {
-        query == row || data.groups.as_ref().is_some_and(|groups| groups[query] == groups[row])
+        query == row || data.groups().is_some_and(|groups| groups[query] == groups[row])
     };
     let mut neighbours = Vec::with_capacity(left_out.len());
     // In parts, between which Ctrl-C is heard.
@@ -151,7 +151,7 @@ fn choose_neighbours(
     let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
     let mut share = vec![0.0f64; data.labels()];
     for (&row, neighbours) in left_out.iter().zip(&neighbours) {
-        let target = data.targets.row(row);
+        let target = data.targets().row(row);
         let weight = f64::from(data.weight(row));
         total += weight;
         share.fill(0.0);
@@ -184,15 +184,15 @@ struct AaKnnModel {
 }
 
 impl AaKnnModel {
-    fn keeping(data: &Dataset, scaling: FeatureScaling, k: usize) -> Self {
-        let scaling = Scaling::choose(scaling, data);
-        AaKnnModel {
-            kept: ReferenceRows::new(scaling.apply(&data.features)),
+    fn keeping(data: &Dataset, scaling: FeatureScaling, k: usize) -> Result<Self> {
+        let scaling = Scaling::choose(scaling, data)?;
+        Ok(AaKnnModel {
+            kept: ReferenceRows::new(scaling.apply(data.features()?)),
             scaling,
-            targets: data.targets.clone(),
-            weights: data.weights.clone(),
+            targets: data.targets().clone(),
+            weights: data.weights().map(<[f32]>::to_vec),
             k,
-        }
+        })
     }
 
     /// Adds a training row's weighted distribution to `share`.
@@ -204,13 +204,14 @@ impl AaKnnModel {
 }
 
 impl InProgress for AaKnnModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        Model::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        Model::predict(self, inputs, threads)
     }
 }
 
 impl Model for AaKnnModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let wanted: Vec<usize> = (0..features.rows()).collect();
         let scaled = self.scaling.apply(features);
         let neighbours = nearest(&self.kept, &scaled, &wanted, self.k, threads, None);

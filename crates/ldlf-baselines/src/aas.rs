@@ -4,8 +4,8 @@ use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Model, Prediction, Predicts,
-    Result, Seed, Threads, Value,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Inputs, Model, Prediction,
+    Predicts, Result, Seed, Threads, Value,
 };
 use ldlf_math::memory;
 use ldlf_math::parallel::chunks;
@@ -61,17 +61,18 @@ impl Algorithm for Aas {
     };
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let features = data.features()?;
         let values = label_values(data, Self::FACTS.name)?;
         let sizes = [
             ("clusters", p.clusters.min(data.rows())),
             ("ranges", p.ranges),
-            ("features", data.features.cols() + 1),
+            ("features", features.cols() + 1),
         ];
         memory::check("the regressions", &sizes, size_of::<f64>())?;
         let numbers = numbers(data, values);
         let threads = context.threads.clone();
-        let scaling = Scaling::choose(p.scaling, data);
-        let rows = scaling.apply(&data.features);
+        let scaling = Scaling::choose(p.scaling, data)?;
+        let rows = scaling.apply(features);
         let weights: Vec<f64> = (0..data.rows()).map(|row| f64::from(data.weight(row))).collect();
         let counted: Vec<usize> = (0..data.rows()).filter(|&row| weights[row] > 0.0).collect();
         let centres = centres(&rows.select(&counted), p.clusters, context.seed, &threads);
@@ -276,7 +277,8 @@ struct AasModel {
 }
 
 impl Model for AasModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let ranges = self.bounds.len() + 1;
         let parts = threads.map(chunks(features.rows(), 256), |range| {
             let rows = self.scaling.apply_rows(features, range);

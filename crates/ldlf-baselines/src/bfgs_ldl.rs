@@ -75,13 +75,14 @@ impl Algorithm for BfgsLdl {
     }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let features = data.features()?.cols();
         let sizes = [
-            ("features", data.features.cols() + 1),
+            ("features", features + 1),
             ("labels", data.labels()),
             ("copies", p.memory.saturating_mul(2).saturating_add(8)),
         ];
         memory::check("the weights, their gradients and the memory of the search", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.scaling, data);
+        let scaling = Scaling::choose(p.scaling, data)?;
         let splits = if p.l2.is_auto() { splits(p, data, context) } else { Vec::new() };
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let total = p.iterations.saturating_mul(1 + splits.len() * penalties().len());
@@ -92,7 +93,7 @@ impl Algorithm for BfgsLdl {
             progress: Progress::new(context, total, None, None),
             failure: None,
         };
-        let size = (data.features.cols() + 1) * data.labels();
+        let size = (features + 1) * data.labels();
         let mut choice = Choice { l2: p.l2.unwrap_or(0.0), start: vec![0.0; size], stopped: None };
         if p.l2.is_auto() {
             choice = run.choose_penalty(data, &splits, choice.start)?;
@@ -108,7 +109,7 @@ impl Algorithm for BfgsLdl {
             &run.scaling,
             choice.l2,
             run.progress.threads(),
-        );
+        )?;
         let minimum = run.minimise(&mut objective, choice.start, choice.l2, p.tolerance)?;
         if !minimum.loss.is_finite() {
             return Err(Error::training(
@@ -220,7 +221,7 @@ impl Run<'_, '_, '_> {
         // Where the last split's minima lie: the start of the fit to all rows.
         let mut minima = vec![start.clone(); grid.len()];
         for (training, held) in splits {
-            let mut objective = Objective::new(training, &self.scaling, 0.0, &threads);
+            let mut objective = Objective::new(training, &self.scaling, 0.0, &threads)?;
             let mut theta = start.clone();
             let (mut strongest, mut least, mut waited) = (f64::INFINITY, f64::INFINITY, 0);
             let mut hopeless = false;

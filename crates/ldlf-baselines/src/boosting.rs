@@ -6,11 +6,12 @@
 
 use std::ops::ControlFlow;
 
+use ldlf_core::dataset::Tabular;
 use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, Fitted, InProgress, Matrix, Model, Prediction, Result,
+    Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model, Prediction, Result,
     Seed, StopReason, Threads, Value,
 };
 use ldlf_math::numeric::{SMALLEST_PROBABILITY, normalise, softmax_in_place, xlogy};
@@ -98,14 +99,14 @@ pub(crate) trait Booster: Sync {
 
 /// Rows with their scores.
 struct Scored<'a> {
-    data: &'a Dataset,
+    data: Tabular<'a>,
     scores: Vec<f64>,
     predicted: Matrix<f32>,
     weights: Vec<f32>,
 }
 
 impl<'a> Scored<'a> {
-    fn new(data: &'a Dataset, start: &[f32]) -> Self {
+    fn new(data: Tabular<'a>, start: &[f32]) -> Self {
         let scores: Vec<f64> = start.iter().map(|&v| f64::from(v)).collect();
         let mut first: Vec<f64> = scores.clone();
         softmax_in_place(&mut first);
@@ -132,7 +133,7 @@ impl<'a> Scored<'a> {
             let of_rows = scores.chunks_exact_mut(labels).zip(predicted.chunks_exact_mut(labels));
             for (row, (f, predicted)) in (block * ROWS_TOGETHER..).zip(of_rows) {
                 for (number, tree) in trees.iter().enumerate() {
-                    let leaf = tree.predict_row(&data.features, row);
+                    let leaf = tree.predict_row(data.features, row);
                     let first = if leaf.len() == labels { 0 } else { number };
                     f[first..].iter_mut().zip(leaf).for_each(|(f, &step)| *f += f64::from(step));
                 }
@@ -141,7 +142,7 @@ impl<'a> Scored<'a> {
                 predicted.iter_mut().zip(&p).for_each(|(out, &p)| *out = p as f32);
                 let w = f64::from(weights[row]);
                 let divergence: f64 = data
-                    .targets
+                    .targets()
                     .row(row)
                     .iter()
                     .zip(&p)
@@ -180,16 +181,17 @@ fn run(
     training: &Dataset,
     validation: Option<&Dataset>,
     context: &mut FitContext<'_>,
-) -> Run {
+) -> Result<Run> {
     let labels = training.labels();
     let start: Vec<f32> = if booster.starts_at_mean() {
         training.mean_target().iter().map(|&p| p.max(SMALLEST_PROBABILITY).ln() as f32).collect()
     } else {
         vec![0.0; labels]
     };
-    let codes = Codes::new(&training.features);
-    let mut scored = Scored::new(training, &start);
-    let mut held_back = validation.map(|data| Scored::new(data, &start));
+    let codes = Codes::new(training.features()?);
+    let mut scored = Scored::new(training.tabular()?, &start);
+    let held_back = validation.map(Dataset::tabular).transpose()?;
+    let mut held_back = held_back.map(|data| Scored::new(data, &start));
     let mut model = BoostedModel { start, trees: Vec::new(), labels };
     let mut patience = Patience::new(p.patience);
     let with_weight: Vec<u32> =
@@ -209,7 +211,7 @@ fn run(
             limits: p.limits(),
             learning_rate: p.learning_rate,
             rows,
-            targets: &training.targets,
+            targets: training.targets(),
             predicted: &scored.predicted,
             weights: &scored.weights,
             seed,
@@ -245,7 +247,7 @@ fn run(
     }
     model.trees.truncate(kept_trees);
     let best_round = if validation.is_some() { patience.best_iteration } else { done };
-    Run { model, rounds: done, loss, best_round, validation_kl: patience.best, stopped }
+    Ok(Run { model, rounds: done, loss, best_round, validation_kl: patience.best, stopped })
 }
 
 /// Chooses the number of rounds on rows held back, then builds the model from all rows.
@@ -257,10 +259,10 @@ pub(crate) fn fit_boosted(
 ) -> Result<Fitted> {
     let (training, validation) = hold_out(data, p.validation_fraction, context.seed);
     let first = if validation.is_empty() {
-        run(booster, p, p.rounds, 0, data, None, context)
+        run(booster, p, p.rounds, 0, data, None, context)?
     } else {
         let (training, validation) = (data.select(&training), data.select(&validation));
-        run(booster, p, p.rounds, 0, &training, Some(&validation), context)
+        run(booster, p, p.rounds, 0, &training, Some(&validation), context)?
     };
     let mut summary = Summary {
         iterations: first.rounds,
@@ -273,7 +275,7 @@ pub(crate) fn fit_boosted(
     if validation.is_empty() || !p.refit || !whole {
         return Ok(Fitted { model: Box::new(first.model), summary });
     }
-    let second = run(booster, p, first.best_round, first.rounds, data, None, context);
+    let second = run(booster, p, first.best_round, first.rounds, data, None, context)?;
     summary.iterations += second.rounds;
     if second.stopped != StopReason::Finished {
         // Half a model is worse than the one that was measured.
@@ -292,7 +294,8 @@ pub(crate) struct BoostedModel {
 }
 
 impl InProgress for BoostedModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let mut scores = sum_over_trees(&self.trees, self.labels, features, threads);
         let size = ROWS_TOGETHER * self.labels;
         let parts = threads.map(scores.chunks_mut(size), |block: &mut [f64]| {
@@ -311,8 +314,8 @@ impl InProgress for BoostedModel {
 }
 
 impl Model for BoostedModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        InProgress::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        InProgress::predict(self, inputs, threads)
     }
 
     fn store(&self, parts: &mut Parts) {

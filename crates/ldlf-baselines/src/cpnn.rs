@@ -52,15 +52,15 @@ impl Algorithm for Cpnn {
     };
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let width = data.features.cols().saturating_add(data.labels()).saturating_add(2);
+        let features = data.features()?.cols();
+        let width = features.saturating_add(data.labels()).saturating_add(2);
         let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.scaling, data);
+        let scaling = Scaling::choose(p.scaling, data)?;
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
-        let network =
-            Network { inputs: data.features.cols(), hidden: p.hidden, output: Output::Ordered(places(data)) };
-        let mut objective = FullBatch::new(&network, training, &scaling, p.l2, None, &context.threads);
+        let network = Network { inputs: features, hidden: p.hidden, output: Output::Ordered(places(data)) };
+        let mut objective = FullBatch::new(&network, training, &scaling, p.l2, None, &context.threads)?;
         let mut weights: Vec<f64> = network.initial(context.seed.named("cpnn"));
         let mut gradient = vec![0.0; weights.len()];
         let mut rule = Rprop::new(weights.len(), p.learning_rate);
@@ -89,7 +89,7 @@ impl Algorithm for Cpnn {
 
 /// The labels' values, brought to -1 to 1.
 fn places(data: &Dataset) -> Vec<f64> {
-    let values = match &data.schema.label_values {
+    let values = match &data.schema().label_values {
         Some(values) if values.len() == data.labels() => values.clone(),
         _ => (0..data.labels()).map(|label| label as f64).collect(),
     };

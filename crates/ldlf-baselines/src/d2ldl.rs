@@ -70,7 +70,7 @@ impl Algorithm for D2Ldl {
             plain.model.store(&mut parts);
             l2 = parts.detail::<Option<f64>>("l2")?.map_or(Auto::Auto, Auto::Given);
         }
-        let mixed = Dataset { targets: parameters.mixed_targets(data, &context.threads)?, ..data.clone() };
+        let mixed = data.clone().with_targets(parameters.mixed_targets(data, &context.threads)?)?;
         stages.fit(&parameters.regression(l2)?, &mixed, context)
     }
 
@@ -96,9 +96,9 @@ impl D2LdlParameters {
         let p = self;
         let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();
         if p.mix == 0.0 || present.len() < 2 {
-            return Ok(data.targets.clone());
+            return Ok(data.targets().clone());
         }
-        let scaled = Scaling::choose(p.scaling, data).apply(&data.features);
+        let scaled = Scaling::choose(p.scaling, data)?.apply(data.features()?);
         let kept = ReferenceRows::new(scaled.select(&present));
         let queries: Vec<usize> = (0..present.len()).collect();
         let itself = |query: usize, row: usize| query == row;
@@ -107,7 +107,7 @@ impl D2LdlParameters {
             rows.map(|row| rebuilding_weights(kept.features(), row, &neighbours[row], p.l1))
                 .collect::<Vec<_>>()
         });
-        let mut targets = data.targets.clone();
+        let mut targets = data.targets().clone();
         for ((place, &row), weights) in present.iter().enumerate().zip(weights.iter().flatten()) {
             let total: f64 = weights.iter().sum();
             if total <= 0.0 {
@@ -117,7 +117,7 @@ impl D2LdlParameters {
             out.iter_mut().for_each(|d| *d *= (1.0 - p.mix) as f32);
             for (&neighbour, weight) in neighbours[place].iter().zip(weights) {
                 let share = (p.mix * weight / total) as f32;
-                let other = data.targets.row(present[neighbour as usize]);
+                let other = data.targets().row(present[neighbour as usize]);
                 out.iter_mut().zip(other).for_each(|(d, &o)| *d += share * o);
             }
         }

@@ -24,10 +24,11 @@ impl ExtraTrees {
         parameters: &TreeForestParameters,
         data: &Dataset,
         context: &mut FitContext<'_>,
-    ) -> (ForestModel, Summary) {
-        let values = columns::values(&data.features);
-        let table = Table::Random(&values, data.features.cols());
-        fit_forest(&table, parameters.plan(), data, context)
+    ) -> Result<(ForestModel, Summary)> {
+        let features = data.features()?;
+        let values = columns::values(features);
+        let table = Table::Random(&values, features.cols());
+        Ok(fit_forest(&table, parameters.plan(), data, context))
     }
 }
 
@@ -50,7 +51,7 @@ impl Algorithm for ExtraTrees {
         context: &mut FitContext<'_>,
     ) -> Result<Fitted> {
         parameters.check_memory(data)?;
-        let (model, summary) = ExtraTrees::grow(parameters, data, context);
+        let (model, summary) = ExtraTrees::grow(parameters, data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ldlf_core::{Dataset, Features, Threads};
+use ldlf_core::{Dataset, Features, Result, Threads};
 use ldlf_math::parallel::chunks;
 
 use crate::network::{BLOCK, Batch, Network, Pass};
@@ -47,8 +47,8 @@ impl<'d> FullBatch<'d> {
         l2: f64,
         sparsity: Option<Sparsity>,
         threads: &Threads,
-    ) -> Self {
-        let rows = scaling.apply(&data.features);
+    ) -> Result<Self> {
+        let rows = scaling.apply(data.features()?);
         // At most 16 chunks, so that their gradients stay small beside the data.
         let parts = chunks(data.rows(), data.rows().div_ceil(16).max(2 * BLOCK))
             .map(|rows| Part {
@@ -62,7 +62,7 @@ impl<'d> FullBatch<'d> {
         let total = (0..data.rows()).map(|row| f64::from(data.weight(row))).sum();
         let entropy = negative_entropy(data);
         let (network, threads) = (network.clone(), threads.clone());
-        FullBatch { network, rows, data, l2, sparsity, total, entropy, parts, threads }
+        Ok(FullBatch { network, rows, data, l2, sparsity, total, entropy, parts, threads })
     }
 
     /// The loss at `weights`; writes its gradient.

@@ -6,7 +6,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
 use ldlf_core::{
-    Algorithm, Auto, Checked, Dataset, Error, Facts, Features, FitContext, Fitted, Matrix, Model, Prediction,
+    Algorithm, Auto, Checked, Dataset, Error, Facts, FitContext, Fitted, Inputs, Matrix, Model, Prediction,
     Result, Threads, Value,
 };
 
@@ -56,16 +56,16 @@ impl Algorithm for IisAldl {
         let labels: Vec<usize> = numbers.iter().map(|&number| nearest_label(number, values)).collect();
         let mut widths = match own.init_sigma {
             Auto::Given(sigma) => vec![sigma; values.len()],
-            Auto::Auto => re_estimated(&vec![None; values.len()], values, &labels, &data.targets, |_| true),
+            Auto::Auto => re_estimated(&vec![None; values.len()], values, &labels, data.targets(), |_| true),
         };
         let mut best: Option<(f64, AdaptiveModel, Summary)> = None;
         let mut iterations = 0;
         let inner = Checked::<IisLdl>::new(inner.clone())?;
         let mut stages = Stages::new(own.rounds);
         for _ in 0..own.rounds {
-            let adapted = Dataset { targets: targets(values, &labels, &widths)?, ..data.clone() };
+            let adapted = data.clone().with_targets(targets(values, &labels, &widths)?)?;
             let Fitted { model, mut summary } = stages.fit(&inner, &adapted, context)?;
-            let predicted = model.predict(&data.features, &context.threads)?.into_distributions()?;
+            let predicted = model.predict(data.inputs(), &context.threads)?.into_distributions()?;
             let errors = errors(&predicted, values, &numbers);
             let mean_error = weighted_mean(&errors, data);
             iterations += summary.iterations;
@@ -175,8 +175,8 @@ struct AdaptiveModel {
 }
 
 impl Model for AdaptiveModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        self.inner.predict(features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        self.inner.predict(inputs, threads)
     }
 
     fn store(&self, parts: &mut Parts) {

@@ -50,13 +50,13 @@ impl Algorithm for IisLdl {
     };
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let sizes = [("features", data.features.cols() + 1), ("labels", data.labels()), ("copies", 8)];
+        let sizes = [("features", data.features()?.cols() + 1), ("labels", data.labels()), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
         let labels = data.labels();
-        let scaling = Scaling::choose(p.scaling, data);
+        let scaling = Scaling::choose(p.scaling, data)?;
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
-        let objective = Objective::new(training, &scaling, 0.0, &context.threads);
+        let objective = Objective::new(training, &scaling, 0.0, &context.threads)?;
         let equations = Equations::new(objective.rows(), training);
         let mut theta = vec![0.0; equations.columns.len() * labels];
         let mut masses = vec![0.0; training.rows() * labels];
@@ -136,7 +136,7 @@ impl Equations {
                     columns[column].rows.push(row as u32);
                     columns[column].values.push(x);
                     let wanted = &mut wanted[column * labels..][..labels];
-                    for (wanted, &d) in wanted.iter_mut().zip(data.targets.row(row)) {
+                    for (wanted, &d) in wanted.iter_mut().zip(data.targets().row(row)) {
                         *wanted += weight * f64::from(d) * f64::from(x);
                     }
                 }

@@ -7,8 +7,8 @@ use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Model, Prediction, Predicts,
-    Result, StopReason, Threads, Value,
+    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Inputs, Model, Prediction, Predicts, Result,
+    StopReason, Threads, Value,
 };
 use ldlf_math::parallel::chunks;
 
@@ -81,7 +81,7 @@ impl Algorithm for Larr {
         let mut stopped = None;
         if (window.is_none() || c.is_none()) && !held.is_empty() && !training.is_empty() {
             let some: Vec<f64> = training.iter().map(|&row| numbers[row]).collect();
-            let mut part = Part::new(parameters, &data.select(&training), values, &some, &threads);
+            let mut part = Part::new(parameters, &data.select(&training), values, &some, &threads)?;
             let held =
                 Held { data: data.select(&held), numbers: held.iter().map(|&row| numbers[row]).collect() };
             // The regression alone chooses its cost, the window follows.
@@ -96,7 +96,7 @@ impl Algorithm for Larr {
                     Some(held.best(&windows, &threads, &mut part, |part, tried| part.model.window = tried)?);
             }
         }
-        let mut part = Part::new(parameters, data, values, &numbers, &threads);
+        let mut part = Part::new(parameters, data, values, &numbers, &threads)?;
         part.regress(c.unwrap_or(COSTS[1]));
         let window = window.unwrap_or(WINDOWS[1]);
         part.model.window = window;
@@ -172,7 +172,7 @@ impl Held {
         let (mut least, mut best) = (f64::INFINITY, choices[0]);
         for &choice in choices.iter().filter(|_| choices.len() > 1) {
             set(part, choice);
-            let answers = match part.model.predict(&self.data.features, threads)? {
+            let answers = match part.model.predict(self.data.inputs(), threads)? {
                 Prediction::Values(answers) => answers,
                 Prediction::Distributions(_) => unreachable!("this model predicts values"),
             };
@@ -205,9 +205,9 @@ impl<'a> Part<'a> {
         values: &[f64],
         numbers: &'a [f64],
         threads: &Threads,
-    ) -> Self {
-        let scaling = Scaling::choose(parameters.scaling, data);
-        let kept = ReferenceRows::new(scaling.apply(&data.features));
+    ) -> Result<Self> {
+        let scaling = Scaling::choose(parameters.scaling, data)?;
+        let kept = ReferenceRows::new(scaling.apply(data.features()?));
         let kernel = Kernel::rbf(parameters.width, &kept, threads);
         let mut rows_of = vec![Vec::new(); values.len()];
         for (row, &number) in numbers.iter().enumerate() {
@@ -227,7 +227,7 @@ impl<'a> Part<'a> {
         };
         let rows_of = present.iter().map(|&label| std::mem::take(&mut rows_of[label])).collect();
         let weights = (0..data.rows()).map(|row| f64::from(data.weight(row))).collect();
-        Part { parameters, numbers, weights, rows_of, model }
+        Ok(Part { parameters, numbers, weights, rows_of, model })
     }
 
     /// Fits the regressor, on labels brought to deviation 1.
@@ -349,7 +349,8 @@ impl LarrModel {
 }
 
 impl Model for LarrModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let parts = threads.map(chunks(features.rows(), 64), |rows| {
             let scaled = self.scaling.apply_rows(features, rows.clone());
             let mut block = vec![0.0f32; rows.len() * self.kept.len()];

@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Matrix,
-    Model, Prediction, Result, Threads, Value,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs,
+    Matrix, Model, Prediction, Result, Threads, Value,
 };
 use ldlf_math::memory;
 use ldlf_math::numeric::{normalise, sigmoid};
@@ -91,7 +91,7 @@ impl LdsvrParameters {
         let mut least = f64::INFINITY;
         let mut tried = Vec::new();
         for scaling in given_or(p.scaling, &[FeatureScaling::Standard, FeatureScaling::Raw]) {
-            let at = Prepared::new(&training, scaling, best.width, &context.threads);
+            let at = Prepared::new(&training, scaling, best.width, &context.threads)?;
             for clip in given_or(p.target_clip, &[0.01, 0.03, 0.001]) {
                 let candidate = Chosen { scaling, clip, ..best };
                 context.go_on()?;
@@ -102,7 +102,7 @@ impl LdsvrParameters {
         keep_least(&tried, &mut best, &mut least);
         tried.clear();
         for width in given_or(p.width, &[1.0, 0.5]) {
-            let at = Prepared::new(&training, best.scaling, width, &context.threads);
+            let at = Prepared::new(&training, best.scaling, width, &context.threads)?;
             for c in given_or(p.c, &[10.0, 1.0, 100.0]) {
                 let candidate = Chosen { width, c, ..best };
                 if candidate != best {
@@ -124,7 +124,7 @@ impl LdsvrParameters {
         chosen: Chosen,
         threads: &Threads,
     ) -> Result<f64> {
-        let targets = logits(&training.targets, chosen.clip);
+        let targets = logits(training.targets(), chosen.clip);
         let problem = self.problem(training, at, &targets, chosen);
         let outcome = minimise(&problem, self.limits(), threads, &mut |_, _, _| ControlFlow::Continue(()));
         // What cannot be solved is not chosen.
@@ -144,7 +144,7 @@ impl LdsvrParameters {
             kernel: &at.matrix,
             targets,
             labels: data.labels(),
-            weights: data.weights.as_deref(),
+            weights: data.weights(),
             penalty: chosen.c,
             epsilon: self.epsilon,
         }
@@ -172,12 +172,12 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(data: &Dataset, scaling: FeatureScaling, width: f64, threads: &Threads) -> Self {
-        let scaling = Scaling::choose(scaling, data);
-        let kept = ReferenceRows::new(scaling.apply(&data.features));
+    fn new(data: &Dataset, scaling: FeatureScaling, width: f64, threads: &Threads) -> Result<Self> {
+        let scaling = Scaling::choose(scaling, data)?;
+        let kept = ReferenceRows::new(scaling.apply(data.features()?));
         let kernel = Kernel::rbf(width, &kept, threads);
         let matrix = kernel.matrix(&kept, threads);
-        Prepared { scaling, kept, kernel, matrix }
+        Ok(Prepared { scaling, kept, kernel, matrix })
     }
 }
 
@@ -225,8 +225,8 @@ impl Algorithm for Ldsvr {
         let rows = [("rows", data.rows()), ("rows", data.rows())];
         memory::check("the kernel matrix and its factor", &rows, size_of::<f32>())?;
         let (chosen, validation_kl) = parameters.choose(data, context)?;
-        let at = Prepared::new(data, chosen.scaling, chosen.width, &context.threads);
-        let targets = logits(&data.targets, chosen.clip);
+        let at = Prepared::new(data, chosen.scaling, chosen.width, &context.threads)?;
+        let targets = logits(data.targets(), chosen.clip);
         let problem = parameters.problem(data, &at, &targets, chosen);
         let threads = context.threads.clone();
         let total = parameters.iterations;
@@ -276,7 +276,8 @@ struct Unfinished<'a> {
 }
 
 impl InProgress for Unfinished<'_> {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let scaled = self.at.scaling.apply(features);
         let predicted = sigmoids(self.at.kernel, &self.at.kept, self.coefficients, &scaled, threads)?;
         Ok(Prediction::Distributions(predicted))
@@ -318,7 +319,8 @@ impl LdsvrModel {
 }
 
 impl Model for LdsvrModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let scaled = self.scaling.apply(features);
         let kernel = Kernel::Rbf { gamma: self.gamma };
         Ok(Prediction::Distributions(sigmoids(kernel, &self.kept, &self.coefficients, &scaled, threads)?))

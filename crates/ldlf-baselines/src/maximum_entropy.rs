@@ -4,7 +4,7 @@
 
 use ldlf_core::graph::{Flow, Graph, Kind};
 use ldlf_core::stored::{Array, ModelShape, Parts};
-use ldlf_core::{Dataset, Features, Matrix, Model, Prediction, Result, Threads, Value};
+use ldlf_core::{Dataset, Features, Inputs, Matrix, Model, Prediction, Result, Threads, Value};
 use ldlf_math::numeric::softmax_in_place;
 use ldlf_math::parallel::chunks;
 use ldlf_math::product::{Accumulate, View, ViewMut, product};
@@ -28,7 +28,8 @@ pub(crate) struct MaximumEntropy {
 }
 
 impl Model for MaximumEntropy {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let (rows, labels) = (features.rows(), self.labels);
         let mut out = Matrix::zeros(rows, labels);
         let mut parts: Vec<&mut [f32]> = out.as_mut_slice().chunks_mut(4 * BLOCK * labels).collect();
@@ -148,8 +149,8 @@ struct Part {
 
 impl<'d> Objective<'d> {
     /// The loss on `data`, whose features are scaled here once.
-    pub(crate) fn new(data: &'d Dataset, scaling: &Scaling, l2: f64, threads: &Threads) -> Self {
-        let rows = scaling.apply(&data.features);
+    pub(crate) fn new(data: &'d Dataset, scaling: &Scaling, l2: f64, threads: &Threads) -> Result<Self> {
+        let rows = scaling.apply(data.features()?);
         let (labels, size) = (data.labels(), (rows.cols() + 1) * data.labels());
         // At most 32 chunks, so that their gradients stay small beside the data.
         let parts = chunks(rows.rows(), rows.rows().div_ceil(32).max(4 * BLOCK))
@@ -163,7 +164,7 @@ impl<'d> Objective<'d> {
             .collect();
         let total = (0..data.rows()).map(|row| f64::from(data.weight(row))).sum();
         let entropy = negative_entropy(data);
-        Objective { rows, data, total, entropy, l2, parts, threads: threads.clone() }
+        Ok(Objective { rows, data, total, entropy, l2, parts, threads: threads.clone() })
     }
 
     /// Sets the penalty.
@@ -191,7 +192,7 @@ impl<'d> Objective<'d> {
             let rows = range.zip(scores.chunks_exact_mut(labels));
             let loss: f64 = rows
                 .map(|(row, scores)| {
-                    soften(scores, self.data.targets.row(row), f64::from(self.data.weight(row)))
+                    soften(scores, self.data.targets().row(row), f64::from(self.data.weight(row)))
                 })
                 .sum();
             (loss, scores)
@@ -240,7 +241,7 @@ impl Part {
             linear_scores(rows, start, theta, &mut self.buffer, scores);
             let (slopes, bias) = self.gradient.split_at_mut(columns * labels);
             for (row, scores) in (start..).zip(scores.chunks_exact_mut(labels)) {
-                let (target, weight) = (data.targets.row(row), f64::from(data.weight(row)));
+                let (target, weight) = (data.targets().row(row), f64::from(data.weight(row)));
                 self.loss += soften(scores, target, weight);
                 for ((residual, bias), &d) in scores.iter_mut().zip(&mut *bias).zip(target) {
                     *residual -= weight * f64::from(d);

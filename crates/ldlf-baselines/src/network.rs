@@ -257,7 +257,7 @@ impl Network {
         // The scores give way to their gradient w (p - d).
         pass.scores.clear();
         for (&id, scores) in ids.iter().zip(pass.distributions.chunks_exact_mut(labels)) {
-            let (target, weight) = (batch.data.targets.row(id), f64::from(batch.data.weight(id)));
+            let (target, weight) = (batch.data.targets().row(id), f64::from(batch.data.weight(id)));
             loss += soften(scores, target, weight);
             pass.scores.extend(scores.iter().zip(target).map(|(&p, &d)| T::of(p - weight * f64::from(d))));
         }

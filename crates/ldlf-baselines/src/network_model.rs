@@ -2,7 +2,7 @@
 
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{Array, ModelShape, Parts};
-use ldlf_core::{Error, Features, Matrix, Model, Prediction, Result, Threads, Value};
+use ldlf_core::{Error, Inputs, Matrix, Model, Prediction, Result, Threads, Value};
 use ldlf_math::product::Float;
 
 use crate::network::{BLOCK, Network, Output, Pass};
@@ -26,7 +26,8 @@ impl NetworkModel {
 }
 
 impl Model for NetworkModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let labels = self.network.labels();
         let mut out = Matrix::zeros(features.rows(), labels);
         let mut blocks: Vec<&mut [f32]> = out.as_mut_slice().chunks_mut(BLOCK * labels).collect();

@@ -5,7 +5,7 @@ use ldlf_core::{Dataset, Error, Result};
 
 /// The numbers that the labels stand for, or a sentence that `learner` needs them.
 pub(crate) fn label_values<'d>(data: &'d Dataset, learner: &str) -> Result<&'d [f64]> {
-    match &data.schema.label_values {
+    match &data.schema().label_values {
         Some(values) if values.len() == data.labels() => Ok(values),
         _ => Err(Error::usage(format!(
             "{learner} needs labels that stand for numbers; give them with --label-values, or one label a row with --label-column"
@@ -15,9 +15,9 @@ pub(crate) fn label_values<'d>(data: &'d Dataset, learner: &str) -> Result<&'d [
 
 /// The number of every row: its single label, or where there is none the mean of its distribution.
 pub(crate) fn numbers(data: &Dataset, values: &[f64]) -> Vec<f64> {
-    match &data.truth {
-        Some(truth) => truth.clone(),
-        None => data.targets.iter_rows().map(|target| mean(target, values)).collect(),
+    match data.truth() {
+        Some(truth) => truth.to_vec(),
+        None => data.targets().iter_rows().map(|target| mean(target, values)).collect(),
     }
 }
 

@@ -6,7 +6,7 @@ use rand::RngExt;
 
 /// `w_i d_ic`: the weights of the single-label rows, `[rows, labels]`.
 pub(crate) fn weights(data: &Dataset) -> Matrix<f32> {
-    let mut weights = data.targets.clone();
+    let mut weights = data.targets().clone();
     for row in 0..data.rows() {
         let weight = data.weight(row);
         weights.row_mut(row).iter_mut().for_each(|w| *w *= weight);
@@ -47,7 +47,7 @@ mod tests {
         let targets = Matrix::from_rows(&[[0.25, 0.75, 0.0], [1.0, 0.0, 0.0]]);
         let pairs = Matrix::new(2, 3, targets.as_slice().to_vec()).unwrap();
         let rows: Vec<usize> = (0..weights.len()).map(|row| row % 2).collect();
-        Dataset::new("two kinds", Features::Dense(Matrix::zeros(weights.len(), 1)), pairs.select(&rows))
+        Dataset::new(Features::Dense(Matrix::zeros(weights.len(), 1)), pairs.select(&rows))
             .unwrap()
             .with_weights(weights)
             .unwrap()

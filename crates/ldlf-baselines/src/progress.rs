@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use ldlf_core::early_stopping::{HeldOutKl, Patience, Verdict, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::{
-    Dataset, Features, FitContext, FitEvent, InProgress, Model, Prediction, Result, StopReason, Threads,
+    Dataset, FitContext, FitEvent, InProgress, Inputs, Model, Prediction, Result, StopReason, Threads,
 };
 
 /// Splits `data` into rows to learn from and rows to measure on; without patience, or with too few rows, nothing is held back.
@@ -26,7 +26,7 @@ pub(crate) fn split(
 
 /// The mean K-L divergence of a model on some rows, each counting by its weight.
 pub(crate) fn mean_kl(model: &dyn Model, data: &Dataset, threads: &Threads) -> Result<f64> {
-    let predicted = model.predict(&data.features, threads)?.into_distributions()?;
+    let predicted = model.predict(data.inputs(), threads)?.into_distributions()?;
     Ok(HeldOutKl::of(data, 0..data.rows(), predicted.as_slice()).mean())
 }
 
@@ -46,8 +46,8 @@ pub(crate) struct Progress<'f, 'c, M> {
 struct Now<'a>(&'a dyn Model);
 
 impl InProgress for Now<'_> {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        self.0.predict(features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        self.0.predict(inputs, threads)
     }
 }
 

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Matrix, Model,
-    Prediction, Result, Threads, Value,
+    Algorithm, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix,
+    Model, Prediction, Result, Threads, Value,
 };
 use ldlf_math::numeric::softmax_in_place;
 use ldlf_math::parallel::chunks;
@@ -42,15 +42,16 @@ impl Algorithm for PtBayes {
     );
 
     fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        let features = data.features()?;
         let cells = if parameters.resample { resampled(data, context.seed) } else { weights(data) };
-        let mut moments = Moments::of(&data.features, &cells);
+        let mut moments = Moments::of(features, &cells);
         let mut whole = Matrix::zeros(data.rows(), 1);
         (0..data.rows()).for_each(|row| whole.row_mut(row)[0] = cells.row(row).iter().sum());
-        let largest = Moments::of(&data.features, &whole).variances.into_iter().fold(0.0, f64::max);
+        let largest = Moments::of(features, &whole).variances.into_iter().fold(0.0, f64::max);
         for variance in &mut moments.variances {
             *variance = (*variance + parameters.smoothing * largest).max(LEAST_VARIANCE);
         }
-        let model = PtBayesModel::new(moments, data.features.cols());
+        let model = PtBayesModel::new(moments, features.cols());
         let mut summary = Summary::at_once();
         let done = FitEvent::Iteration { iteration: 1, total: 1, loss: None };
         if let ControlFlow::Break(reason) = context.report(done, &model) {
@@ -163,13 +164,14 @@ impl PtBayesModel {
 }
 
 impl InProgress for PtBayesModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        Model::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        Model::predict(self, inputs, threads)
     }
 }
 
 impl Model for PtBayesModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let labels = self.base.len();
         let blocks = threads.map(chunks(features.rows(), 64), |rows| {
             let mut scores = vec![0.0f64; labels];

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Matrix, Model,
+    Algorithm, Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model,
     Prediction, Result, Seed, StopReason, Threads, Value,
 };
 use ldlf_math::memory;
@@ -139,8 +139,8 @@ impl Algorithm for PtSvm {
         let drawn: Vec<usize> =
             (0..data.rows()).filter(|&row| counts.row(row).iter().any(|&count| count > 0.0)).collect();
         let counts = counts.select(&drawn);
-        let scaling = Scaling::choose(parameters.scaling, data);
-        let kept = ReferenceRows::new(scaling.apply(&data.features.select(&drawn)));
+        let scaling = Scaling::choose(parameters.scaling, data)?;
+        let kept = ReferenceRows::new(scaling.apply(&data.features()?.select(&drawn)));
         let kernel = match parameters.kernel {
             KernelKind::Rbf => Kernel::rbf(parameters.width, &kept, &context.threads),
             KernelKind::Linear => Kernel::Linear,
@@ -269,13 +269,14 @@ impl PtSvmModel {
 }
 
 impl InProgress for PtSvmModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        Model::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        Model::predict(self, inputs, threads)
     }
 }
 
 impl Model for PtSvmModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let (pairs, labels) = (self.rho.len(), self.shares.len());
         let scaled = self.scaling.apply(features);
         let values = self.kernel.weighted_sums(&self.kept, &scaled, &self.coefficients, pairs, threads);

@@ -61,9 +61,9 @@ impl RandomForest {
         parameters: &TreeForestParameters,
         data: &Dataset,
         context: &mut FitContext<'_>,
-    ) -> (ForestModel, Summary) {
-        let codes = Codes::new(&data.features);
-        fit_forest(&Table::Best(&codes), parameters.plan(), data, context)
+    ) -> Result<(ForestModel, Summary)> {
+        let codes = Codes::new(data.features()?);
+        Ok(fit_forest(&Table::Best(&codes), parameters.plan(), data, context))
     }
 }
 
@@ -82,7 +82,7 @@ impl Algorithm for RandomForest {
         context: &mut FitContext<'_>,
     ) -> Result<Fitted> {
         parameters.check_memory(data)?;
-        let (model, summary) = RandomForest::grow(parameters, data, context);
+        let (model, summary) = RandomForest::grow(parameters, data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
     }
 

@@ -68,11 +68,12 @@ impl Scaling {
     }
 
     /// The scaling that a learner was set to.
-    pub fn choose(scaling: FeatureScaling, data: &Dataset) -> Self {
-        match scaling {
-            FeatureScaling::Standard => Scaling::fit(&data.features, data.weights.as_deref()),
-            FeatureScaling::Raw => Scaling::none(data.features.cols()),
-        }
+    pub fn choose(scaling: FeatureScaling, data: &Dataset) -> Result<Self> {
+        let features = data.features()?;
+        Ok(match scaling {
+            FeatureScaling::Standard => Scaling::fit(features, data.weights()),
+            FeatureScaling::Raw => Scaling::none(features.cols()),
+        })
     }
 
     /// The number of columns.

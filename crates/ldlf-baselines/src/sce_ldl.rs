@@ -58,19 +58,16 @@ impl Algorithm for SceLdl {
     };
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let width = data.features.cols().saturating_add(data.labels()).saturating_add(2);
+        let features = data.features()?.cols();
+        let width = features.saturating_add(data.labels()).saturating_add(2);
         let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
         memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
-        let scaling = Scaling::choose(p.scaling, data);
+        let scaling = Scaling::choose(p.scaling, data)?;
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
-        let network = Network {
-            inputs: data.features.cols(),
-            hidden: p.hidden,
-            output: Output::PerLabel(data.labels()),
-        };
+        let network = Network { inputs: features, hidden: p.hidden, output: Output::PerLabel(data.labels()) };
         let sparsity = (p.sparsity > 0.0).then_some(Sparsity { strength: p.sparsity, activity: p.activity });
-        let mut objective = FullBatch::new(&network, training, &scaling, p.l2, sparsity, &context.threads);
+        let mut objective = FullBatch::new(&network, training, &scaling, p.l2, sparsity, &context.threads)?;
         let start = network.initial(context.seed.named("sce-ldl"));
         let mut progress = Progress::new(context, p.iterations, held, p.patience);
         let mut failure = None;

@@ -24,7 +24,7 @@ pub(crate) fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
 /// `sum_i w_i sum_y d_iy ln d_iy`: what makes K-L divergences of the cross-entropies that [`soften`] returns.
 pub(crate) fn negative_entropy(data: &Dataset) -> f64 {
     let of_row = |target: &[f32]| target.iter().map(|&d| xlogy(f64::from(d), f64::from(d))).sum::<f64>();
-    data.targets
+    data.targets()
         .iter_rows()
         .enumerate()
         .map(|(row, target)| f64::from(data.weight(row)) * of_row(target))
@@ -40,7 +40,7 @@ mod tests {
     fn the_loss_is_the_k_l_divergence_at_any_size_of_scores() {
         let target = [0.25f32, 0.75, 0.0];
         let features = Features::Dense(Matrix::zeros(1, 1));
-        let data = Dataset::new("one row", features, Matrix::from_rows(&[target])).unwrap();
+        let data = Dataset::new(features, Matrix::from_rows(&[target])).unwrap();
         for shift in [-1e3, 0.0, 1e3] {
             let mut scores = [shift, shift + 3f64.ln(), shift];
             let loss = 2.0 * negative_entropy(&data) + soften(&mut scores, &target, 2.0);

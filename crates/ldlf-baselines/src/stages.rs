@@ -62,8 +62,8 @@ pub(crate) fn was_stopped(summary: &Summary) -> bool {
 pub(crate) struct Shown<'a>(pub &'a dyn Model);
 
 impl InProgress for Shown<'_> {
-    fn predict(&self, features: &ldlf_core::Features, threads: &ldlf_core::Threads) -> Result<Prediction> {
-        self.0.predict(features, threads)
+    fn predict(&self, inputs: &ldlf_core::Inputs, threads: &ldlf_core::Threads) -> Result<Prediction> {
+        self.0.predict(inputs, threads)
     }
 }
 

@@ -11,12 +11,13 @@ fn predictions_are_those_of_scikit_learns_neighbours_regressor() {
     let case: serde_json::Value = serde_json::from_str(include_str!("oracles/aa_knn.json")).unwrap();
     let data = fixture_rows(&case);
     let queries = Features::Dense(matrix(&case["queries"]));
-    for (rows, queries) in
-        [(data.features.clone(), queries.clone()), (sparse(&data.features), sparse(&queries))]
-    {
-        let data = ldlf_core::Dataset { features: rows, ..data.clone() };
+    for (rows, queries) in [
+        (data.features().unwrap().clone(), queries.clone()),
+        (sparse(data.features().unwrap()), sparse(&queries)),
+    ] {
+        let data = data.clone().with_inputs(rows).unwrap();
         let model = fit("aa-knn", &["neighbors=7", "scaling=raw"], &data, &Threads::one()).unwrap();
-        assert!(largest_difference(&predict(&model, &queries), &matrix(&case["predictions"])) < 1e-6);
+        assert!(largest_difference(&predict(&model, &queries.into()), &matrix(&case["predictions"])) < 1e-6);
     }
 }
 
@@ -25,7 +26,7 @@ fn the_number_of_neighbours_is_chosen_inside_the_training_rows() {
     let (data, test) = (smooth_rows(400, 1), smooth_rows(100, 2));
     let kl = |settings: &[&str]| {
         let model = fit("aa-knn", settings, &data, &Threads::one()).unwrap();
-        mean_kl(&test.targets, &predict(&model, &test.features))
+        mean_kl(test.targets(), &predict(&model, test.inputs()))
     };
     let chosen = kl(&[]);
     assert!(chosen <= kl(&["neighbors=1"]) && chosen <= 0.5 * kl(&["neighbors=100"]), "{chosen}");
@@ -38,7 +39,7 @@ fn a_row_counts_by_its_weight() {
     let weighted = data.clone().with_weights(weights.clone()).unwrap();
     let model = fit("aa-knn", &["neighbors=20"], &weighted, &Threads::one()).unwrap();
     let mean = weighted.mean_target();
-    for row in predict(&model, &data.features).iter_rows() {
+    for row in predict(&model, data.inputs()).iter_rows() {
         assert!(
             row.iter().zip(&mean).all(|(p, m)| (f64::from(*p) - m).abs() < 1e-6),
             "all rows of weight above 0 vote"
@@ -55,9 +56,9 @@ fn more_neighbours_than_rows_are_refused() {
 #[test]
 fn relabelling_commutes_with_fitting() {
     let (data, order) = (smooth_rows(80, 5), [2, 0, 1]);
-    let plain = predict(&fit("aa-knn", &[], &data, &Threads::one()).unwrap(), &data.features);
+    let plain = predict(&fit("aa-knn", &[], &data, &Threads::one()).unwrap(), data.inputs());
     let other = fit("aa-knn", &[], &relabelled(&data, &order), &Threads::one()).unwrap();
-    for (plain, other) in plain.iter_rows().zip(predict(&other, &data.features).iter_rows()) {
+    for (plain, other) in plain.iter_rows().zip(predict(&other, data.inputs()).iter_rows()) {
         assert!((0..3).all(|label| (other[label] - plain[order[label]]).abs() < 1e-6));
     }
 }

@@ -30,23 +30,20 @@ fn people(rows: usize, seed: u64) -> Dataset {
     }
     let features = Features::Dense(Matrix::new(rows, 3, features).unwrap());
     let targets = Matrix::new(rows, ages.len(), targets).unwrap();
-    let mut data = Dataset::new("people", features, targets).unwrap();
-    data.schema.label_values = Some(ages);
-    data.truth = Some(truth);
-    data
+    Dataset::new(features, targets).unwrap().with_label_values(ages).unwrap().with_truth(truth).unwrap()
 }
 
 /// The ages that a model answers with: its values, or the medians of its distributions.
 fn ages_of(model: &TrainedModel, data: &Dataset) -> Vec<f64> {
-    let values = data.schema.label_values.as_ref().unwrap();
-    match model.predict(&data.features, &Threads::one()).unwrap() {
+    let values = data.schema().label_values.as_ref().unwrap();
+    match model.predict(data.inputs(), &Threads::one()).unwrap() {
         Prediction::Values(ages) => ages,
         Prediction::Distributions(d) => d.iter_rows().map(|row| Rule::Median.estimate(row, values)).collect(),
     }
 }
 
 fn mean_error(model: &TrainedModel, data: &Dataset) -> f64 {
-    let truth = data.truth.as_ref().unwrap();
+    let truth = data.truth().unwrap();
     let errors = ages_of(model, data).into_iter().zip(truth).map(|(age, truth)| (age - truth).abs());
     errors.sum::<f64>() / data.rows() as f64
 }
@@ -75,8 +72,8 @@ fn a_model_comes_back_from_its_file_and_threads_change_nothing() {
 
 #[test]
 fn labels_that_stand_for_no_numbers_are_refused() {
-    let mut data = people(40, 4);
-    data.schema.label_values = None;
+    let people = people(40, 4);
+    let data = Dataset::new(people.inputs().clone(), people.targets().clone()).unwrap();
     for rival in ["iis-aldl", "aas", "larr"] {
         let sentence = refusal(fit(rival, &[], &data, &Threads::one()));
         assert!(sentence.starts_with(&format!("{rival} needs labels that stand for numbers")), "{sentence}");
@@ -86,7 +83,7 @@ fn labels_that_stand_for_no_numbers_are_refused() {
 #[test]
 fn sparse_rows_give_the_answers_of_dense_ones() {
     let data = people(80, 5);
-    let thin = Dataset { features: sparse(&data.features), ..data.clone() };
+    let thin = data.clone().with_inputs(sparse(data.features().unwrap())).unwrap();
     for rival in RIVALS {
         // Sparse columns are scaled without a shift, which raw features make no difference to.
         let dense = ages_of(&fit(rival, &["scaling=raw"], &data, &Threads::one()).unwrap(), &data);
@@ -124,10 +121,9 @@ fn larr_with_two_ages_is_one_classifier() {
     // By hand: rows at -1 are 10 years old, rows at 1 are 20, and the regression stays between them.
     let features = Features::Dense(Matrix::from_rows(&[[-1.0], [-1.0], [1.0], [1.0]]));
     let targets = Matrix::from_rows(&[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]);
-    let mut data = Dataset::new("two ages", features, targets).unwrap();
-    data.schema.label_values = Some(vec![10.0, 20.0]);
+    let data = Dataset::new(features, targets).unwrap().with_label_values(vec![10.0, 20.0]).unwrap();
     let model = fit("larr", &["window=10", "c=1", "scaling=raw"], &data, &Threads::one()).unwrap();
-    let queries = Features::Dense(Matrix::from_rows(&[[-0.9], [-0.1], [0.1], [3.0]]));
+    let queries = Features::Dense(Matrix::from_rows(&[[-0.9], [-0.1], [0.1], [3.0]])).into();
     assert_eq!(
         model.predict(&queries, &Threads::one()).unwrap(),
         Prediction::Values(vec![10.0, 10.0, 20.0, 20.0])
@@ -140,7 +136,7 @@ fn widths_follow_the_spread_of_the_targets_and_a_first_round_is_iis_ldl() {
     let adaptive = fit("iis-aldl", &["rounds=1"], &data, &Threads::one()).unwrap();
     // The targets are Gaussians of deviation 2: measured on them, the widths give them back.
     let plain = fit("iis-ldl", &[], &data, &Threads::one()).unwrap();
-    let (a, b) = (predict(&adaptive, &data.features), predict(&plain, &data.features));
+    let (a, b) = (predict(&adaptive, data.inputs()), predict(&plain, data.inputs()));
     assert!(largest_difference(&a, &b) < 1e-4);
     let widths = adaptive.model.inspect().into_iter().find(|(name, _)| name == "widths").unwrap().1;
     assert!(widths.as_array().unwrap().iter().all(|width| (width.as_f64().unwrap() - 2.0).abs() < 0.01));
@@ -169,5 +165,5 @@ fn without_mixing_d2ldl_is_bfgs_ldl() {
     let data = people(100, 9);
     let mixed = fit("d2ldl", &["mix=0", "l2=1"], &data, &Threads::one()).unwrap();
     let plain = fit("bfgs-ldl", &["l2=1"], &data, &Threads::one()).unwrap();
-    assert_eq!(predict(&mixed, &data.features), predict(&plain, &data.features));
+    assert_eq!(predict(&mixed, data.inputs()), predict(&plain, data.inputs()));
 }

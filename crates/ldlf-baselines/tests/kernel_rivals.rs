@@ -3,7 +3,7 @@
 
 mod support;
 
-use ldlf_core::{Dataset, Threads};
+use ldlf_core::Threads;
 use ldlf_math::numeric::on_simplex;
 use support::*;
 
@@ -14,9 +14,9 @@ fn predictions_are_distributions_and_survive_the_model_file() {
     let (data, test) = (smooth_rows(120, 1), smooth_rows(40, 2));
     for name in RIVALS {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
-        let predicted = predict(&model, &test.features);
+        let predicted = predict(&model, test.inputs());
         assert!(predicted.iter_rows().all(|row| on_simplex(row, 1e-5)), "{name}");
-        assert_eq!(predict(&reloaded(&model).unwrap(), &test.features), predicted, "{name}");
+        assert_eq!(predict(&reloaded(&model).unwrap(), test.inputs()), predicted, "{name}");
     }
 }
 
@@ -27,24 +27,27 @@ fn the_model_and_its_predictions_do_not_depend_on_the_number_of_threads() {
     for name in RIVALS {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
         assert!(bytes(&model) == bytes(&fit(name, &[], &data, &two).unwrap()), "{name}");
-        let on_two = model.predict(&data.features, &two).unwrap().into_distributions().unwrap();
-        assert_eq!(on_two, predict(&model, &data.features), "{name}");
+        let on_two = model.predict(data.inputs(), &two).unwrap().into_distributions().unwrap();
+        assert_eq!(on_two, predict(&model, data.inputs()), "{name}");
     }
 }
 
 #[test]
 fn sparse_rows_mean_what_dense_rows_mean() {
     let (data, test) = (smooth_rows(150, 1), smooth_rows(40, 2));
-    let stored = Dataset { features: sparse(&data.features), ..data.clone() };
+    let stored = data.clone().with_inputs(sparse(data.features().unwrap())).unwrap();
     for name in RIVALS {
         // Scaling moves the zeros of dense rows and keeps those of sparse ones.
         let scales = (entry(name).parameters)().iter().any(|parameter| parameter.name == "scaling");
         let settings: &[&str] = if scales { &["scaling=raw"] } else { &[] };
         let dense = fit(name, settings, &data, &Threads::one()).unwrap();
         let model = fit(name, settings, &stored, &Threads::one()).unwrap();
-        let expected = predict(&dense, &test.features);
-        assert!(largest_difference(&predict(&model, &sparse(&test.features)), &expected) < 1e-3, "{name}");
-        assert!(largest_difference(&predict(&model, &test.features), &expected) < 1e-3, "{name}");
+        let expected = predict(&dense, test.inputs());
+        assert!(
+            largest_difference(&predict(&model, &sparse(test.features().unwrap()).into()), &expected) < 1e-3,
+            "{name}"
+        );
+        assert!(largest_difference(&predict(&model, test.inputs()), &expected) < 1e-3, "{name}");
     }
 }
 
@@ -53,10 +56,10 @@ fn every_rival_learns_something() {
     let (data, test) = (smooth_rows(400, 1), smooth_rows(200, 2));
     let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
     let floor = ldlf_core::Matrix::new(test.rows(), 3, mean.repeat(test.rows())).unwrap();
-    let floor = mean_kl(&test.targets, &floor);
+    let floor = mean_kl(test.targets(), &floor);
     for name in RIVALS {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
-        let reached = mean_kl(&test.targets, &predict(&model, &test.features));
+        let reached = mean_kl(test.targets(), &predict(&model, test.inputs()));
         assert!(reached < 0.7 * floor, "{name}: {reached}, the mean distribution gives {floor}");
     }
 }

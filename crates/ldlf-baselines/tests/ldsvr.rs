@@ -13,7 +13,7 @@ fn the_first_steps_and_the_optimum_are_those_of_the_direct_solution() {
     // ldsvr.py: numpy.linalg.solve of the full system of every label.
     let case: serde_json::Value = serde_json::from_str(include_str!("oracles/ldsvr.json")).unwrap();
     let data = fixture_rows(&case);
-    let queries = Features::Dense(matrix(&case["queries"]));
+    let queries = Features::Dense(matrix(&case["queries"])).into();
     for (moment, iterations) in [("first", 1), ("second", 2), ("converged", 60)] {
         let iterations = format!("iterations={iterations}");
         let settings = [&GIVEN[..], &[&iterations, "tolerance=0"]].concat();
@@ -33,7 +33,7 @@ fn the_objective_falls_at_every_step_and_a_stop_keeps_the_model_so_far() {
     let learner = (entry("ldsvr").build)(&Settings::parse(GIVEN).unwrap()).unwrap();
     let mut objectives = Vec::new();
     let mut stop_at_three = |event: &FitEvent, state: &dyn InProgress| {
-        assert_eq!(state.predict(&data.features, &Threads::one()).unwrap().rows(), 120);
+        assert_eq!(state.predict(data.inputs(), &Threads::one()).unwrap().rows(), 120);
         if let FitEvent::Iteration { loss, .. } = event {
             objectives.push(loss.unwrap());
         }
@@ -59,7 +59,7 @@ fn a_weight_equals_that_many_copies() {
     let weighted =
         fit("ldsvr", &settings, &data.clone().with_weights(weights).unwrap(), &Threads::one()).unwrap();
     let copied = fit("ldsvr", &settings, &data.select(&copies), &Threads::one()).unwrap();
-    let apart = largest_difference(&predict(&weighted, &data.features), &predict(&copied, &data.features));
+    let apart = largest_difference(&predict(&weighted, data.inputs()), &predict(&copied, data.inputs()));
     assert!(apart < 1e-3, "{apart}");
 }
 
@@ -68,7 +68,7 @@ fn relabelling_commutes_with_fitting() {
     let (data, order) = (smooth_rows(80, 5), [2, 0, 1]);
     let plain = fit("ldsvr", &GIVEN, &data, &Threads::one()).unwrap();
     let other = fit("ldsvr", &GIVEN, &relabelled(&data, &order), &Threads::one()).unwrap();
-    let (plain, other) = (predict(&plain, &data.features), predict(&other, &data.features));
+    let (plain, other) = (predict(&plain, data.inputs()), predict(&other, data.inputs()));
     for (plain, other) in plain.iter_rows().zip(other.iter_rows()) {
         assert!((0..3).all(|label| (other[label] - plain[order[label]]).abs() < 1e-4));
     }

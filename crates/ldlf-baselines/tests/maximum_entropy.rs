@@ -4,7 +4,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{copied, entry, fit, gap, learner, predict, thin, waves};
+use common::{changed, copied, dense, entry, fit, gap, learner, predict, thin, waves};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Csr, Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ struct OracleMinimum {
 fn oracle() -> (Dataset, Vec<OracleMinimum>) {
     let oracle: Oracle = serde_json::from_str(include_str!("oracles/maximum_entropy.json")).unwrap();
     let features = Features::Dense(Matrix::from_rows(&oracle.features));
-    (Dataset::new("oracle", features, Matrix::from_rows(&oracle.targets)).unwrap(), oracle.minima)
+    (Dataset::new(features, Matrix::from_rows(&oracle.targets)).unwrap(), oracle.minima)
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn a_weighted_row_has_the_say_of_its_copies() {
     let weighted = data.clone().with_weights(times.iter().map(|&n| n as f32).collect()).unwrap();
     let learners = [("bfgs-ldl", ["l2=0.5", "tolerance=0"]), ("iis-ldl", ["patience=none", "iterations=20"])];
     for (name, settings) in learners {
-        let one = predict(&*fit(name, &settings, &weighted).model, &data.features);
-        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, &data.features);
+        let one = predict(&*fit(name, &settings, &weighted).model, data.inputs());
+        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, data.inputs());
         assert!(gap(&one, &other) < 1e-5, "{name}");
     }
 }
@@ -61,7 +61,7 @@ fn iis_reaches_the_optimum_of_bfgs() {
     let bfgs = fit("bfgs-ldl", &["l2=0", "tolerance=0"], &data);
     let (iis_loss, bfgs_loss) = (iis.summary.loss.unwrap(), bfgs.summary.loss.unwrap());
     assert!((iis_loss - bfgs_loss).abs() < 1e-6, "{iis_loss} {bfgs_loss}");
-    assert!(gap(&predict(&*iis.model, &data.features), &predict(&*bfgs.model, &data.features)) < 1e-3);
+    assert!(gap(&predict(&*iis.model, data.inputs()), &predict(&*bfgs.model, data.inputs())) < 1e-3);
 }
 
 proptest! {
@@ -74,9 +74,9 @@ proptest! {
         scale in -3i32..4,
         sparse in any::<bool>(),
     ) {
-        let mut data = waves(rows, features, labels);
-        let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
-        values.as_mut_slice().iter_mut().for_each(|v| *v *= 10f32.powi(scale));
+        let mut data = changed(&waves(rows, features, labels), |values| {
+            values.as_mut_slice().iter_mut().for_each(|v| *v *= 10f32.powi(scale));
+        });
         if sparse {
             data = thin(&data).1;
         }
@@ -100,13 +100,11 @@ proptest! {
 fn relabelling_commutes_with_bfgs() {
     let data = waves(50, 4, 3);
     let order = [2, 0, 1];
-    let mut relabelled = data.clone();
-    for row in 0..50 {
-        let target = data.targets.row(row);
-        relabelled.targets.row_mut(row).copy_from_slice(&order.map(|label| target[label]));
-    }
-    let p = predict(&*fit("bfgs-ldl", &["l2=1"], &data).model, &data.features);
-    let q = predict(&*fit("bfgs-ldl", &["l2=1"], &relabelled).model, &data.features);
+    let turned: Vec<[f32; 3]> =
+        data.targets().iter_rows().map(|target| order.map(|label| target[label])).collect();
+    let relabelled = data.clone().with_targets(Matrix::from_rows(&turned)).unwrap();
+    let p = predict(&*fit("bfgs-ldl", &["l2=1"], &data).model, data.inputs());
+    let q = predict(&*fit("bfgs-ldl", &["l2=1"], &relabelled).model, data.inputs());
     for (p, q) in p.iter_rows().zip(q.iter_rows()) {
         for (place, &label) in order.iter().enumerate() {
             assert!((p[label] - q[place]).abs() < 1e-5);
@@ -119,28 +117,19 @@ fn sparse_rows_give_the_same_model_as_the_same_rows_dense() {
     let (dense, sparse) = thin(&waves(60, 9, 3));
     let settings = ["l2=1", "tolerance=0"];
     let (from_dense, from_sparse) = (fit("bfgs-ldl", &settings, &dense), fit("bfgs-ldl", &settings, &sparse));
-    let expected = predict(&*from_dense.model, &dense.features);
-    assert!(gap(&expected, &predict(&*from_sparse.model, &sparse.features)) < 1e-5);
-    assert!(
-        gap(&expected, &predict(&*from_dense.model, &sparse.features)) < 1e-6,
-        "dense model, sparse rows"
-    );
-    assert!(
-        gap(&expected, &predict(&*from_sparse.model, &dense.features)) < 1e-5,
-        "sparse model, dense rows"
-    );
+    let expected = predict(&*from_dense.model, dense.inputs());
+    assert!(gap(&expected, &predict(&*from_sparse.model, sparse.inputs())) < 1e-5);
+    assert!(gap(&expected, &predict(&*from_dense.model, sparse.inputs())) < 1e-6, "dense model, sparse rows");
+    assert!(gap(&expected, &predict(&*from_sparse.model, dense.inputs())) < 1e-5, "sparse model, dense rows");
 }
 
 #[test]
 fn sparse_rows_take_as_few_iterations_as_dense_ones() {
     // Columns far from zero: centred when dense, and as if centred when sparse.
-    let mut data = waves(80, 6, 3);
-    let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
-    values.as_mut_slice().iter_mut().for_each(|v| *v += 5.0);
+    let data = changed(&waves(80, 6, 3), |values| values.as_mut_slice().iter_mut().for_each(|v| *v += 5.0));
     let mut rows = Csr::with_columns(6);
-    values.iter_rows().for_each(|row| rows.push_row((0..).zip(row.iter().copied())));
-    let mut sparse = data.clone();
-    sparse.features = Features::Sparse(rows);
+    dense(&data).iter_rows().for_each(|row| rows.push_row((0..).zip(row.iter().copied())));
+    let sparse = data.clone().with_inputs(Features::Sparse(rows)).unwrap();
     let settings = ["l2=1", "tolerance=1e-8"];
     let [dense, sparse] = [&data, &sparse].map(|data| fit("bfgs-ldl", &settings, data).summary.iterations);
     assert!(sparse <= dense + 2, "{sparse} and {dense} iterations");
@@ -154,7 +143,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
         let mut watcher = ();
         let mut context = FitContext::new(0, threads.clone(), &mut watcher);
         let fitted = learner("bfgs-ldl", &[]).fit(&data, &mut context).unwrap();
-        fitted.model.predict(&data.features, &threads).unwrap().into_distributions().unwrap()
+        fitted.model.predict(data.inputs(), &threads).unwrap().into_distributions().unwrap()
     });
     assert!(predictions[0] == predictions[1] && predictions[0] == predictions[2]);
 }
@@ -162,9 +151,8 @@ fn the_number_of_threads_does_not_change_a_bit() {
 #[test]
 fn the_chosen_penalty_is_stronger_when_the_labels_are_noise() {
     let clear = waves(200, 6, 3);
-    let mut noise = clear.clone();
     let shuffled: Vec<usize> = (0..200).map(|row| (row * 77 + 5) % 200).collect();
-    noise.targets = clear.targets.select(&shuffled);
+    let noise = clear.clone().with_targets(clear.targets().select(&shuffled)).unwrap();
     let chosen = |data: &Dataset| {
         let mut parts = Parts::new();
         fit("bfgs-ldl", &[], data).model.store(&mut parts);
@@ -205,7 +193,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
                 (StopReason::Interrupted, stop_at),
                 "{name}"
             );
-            let p = predict(&*fitted.model, &data.features);
+            let p = predict(&*fitted.model, data.inputs());
             assert!(p.iter_rows().all(|row| ldlf_math::numeric::on_simplex(row, 1e-5)));
         }
     }
@@ -221,7 +209,7 @@ fn a_stored_model_predicts_the_same_and_a_damaged_one_is_refused() {
         let read = Parts::from_bytes(&parts.to_bytes().unwrap()).unwrap();
         let shape = ModelShape { features: 5, labels: 3 };
         let again = (entry(name).load)(&read, &shape).unwrap();
-        assert_eq!(predict(&*again, &data.features), predict(&*fitted.model, &data.features));
+        assert_eq!(predict(&*again, data.inputs()), predict(&*fitted.model, data.inputs()));
         assert!((entry(name).load)(&read, &ModelShape { features: 6, labels: 3 }).is_err());
         parts.put("theta", Array::F64(vec![6, 3], vec![f64::NAN; 18]));
         assert!((entry(name).load)(&parts, &shape).is_err());
@@ -231,11 +219,11 @@ fn a_stored_model_predicts_the_same_and_a_damaged_one_is_refused() {
 #[test]
 fn one_row_one_label_and_constant_columns_are_no_obstacle() {
     for (rows, labels) in [(1, 3), (2, 1), (5, 2)] {
-        let mut data = waves(rows, 2, labels);
-        let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
-        (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
+        let data = changed(&waves(rows, 2, labels), |values| {
+            (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
+        });
         for name in ["bfgs-ldl", "iis-ldl"] {
-            let p = predict(&*fit(name, &[], &data).model, &data.features);
+            let p = predict(&*fit(name, &[], &data).model, data.inputs());
             assert!(p.iter_rows().all(|row| ldlf_math::numeric::on_simplex(row, 1e-5)), "{name} {rows}");
         }
     }

@@ -4,7 +4,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{copied, entry, fit, gap, learner, predict, thin, waves};
+use common::{changed, copied, entry, fit, gap, learner, predict, thin, waves};
 use ldlf_core::measures::{self, KL, mean_over_rows};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Dataset, Features, FitContext, FitEvent, InProgress, StopReason, Threads};
@@ -13,15 +13,15 @@ use ldlf_math::numeric::on_simplex;
 const NETWORKS: [&str; 3] = ["aa-bp", "cpnn", "sce-ldl"];
 
 fn kl(name: &str, settings: &[&str], data: &Dataset) -> f64 {
-    let p = predict(&*fit(name, settings, data).model, &data.features);
-    mean_over_rows(&KL, &data.targets, &p, None)
+    let p = predict(&*fit(name, settings, data).model, data.inputs());
+    mean_over_rows(&KL, data.targets(), &p, None)
 }
 
 #[test]
 fn every_network_explains_most_of_what_the_mean_leaves() {
     let data = waves(400, 4, 3);
     let mean: Vec<f32> = data.mean_target().iter().map(|&m| m as f32).collect();
-    let floor = data.targets.iter_rows().map(|d| measures::kl(d, &mean)).sum::<f64>() / 400.0;
+    let floor = data.targets().iter_rows().map(|d| measures::kl(d, &mean)).sum::<f64>() / 400.0;
     for name in NETWORKS {
         let found = kl(name, &[], &data);
         assert!(found < 0.2 * floor, "{name}: {found}, the mean {floor}");
@@ -36,8 +36,8 @@ fn a_weighted_row_has_the_say_of_its_copies_in_full_batches() {
     for (name, settings) in
         [("cpnn", ["patience=none", "epochs=15"]), ("sce-ldl", ["patience=none", "iterations=15"])]
     {
-        let one = predict(&*fit(name, &settings, &weighted).model, &data.features);
-        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, &data.features);
+        let one = predict(&*fit(name, &settings, &weighted).model, data.inputs());
+        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, data.inputs());
         assert!(gap(&one, &other) < 1e-4, "{name} {}", gap(&one, &other));
     }
 }
@@ -45,15 +45,16 @@ fn a_weighted_row_has_the_say_of_its_copies_in_full_batches() {
 #[test]
 fn rows_without_weight_are_not_learnt_from() {
     let data = waves(80, 4, 3);
-    let mut spoilt = data.clone();
+    let mut targets = data.targets().clone();
     for row in 40..80 {
-        spoilt.targets.row_mut(row).copy_from_slice(&[1.0, 0.0, 0.0]);
+        targets.row_mut(row).copy_from_slice(&[1.0, 0.0, 0.0]);
     }
+    let spoilt = data.clone().with_targets(targets).unwrap();
     let weights: Vec<f32> = (0..80).map(|row| if row < 40 { 1.0 } else { 0.0 }).collect();
     let settings = ["patience=none", "epochs=5", "batch_size=16"];
     let one = fit("aa-bp", &settings, &data.clone().with_weights(weights.clone()).unwrap());
     let other = fit("aa-bp", &settings, &spoilt.with_weights(weights).unwrap());
-    assert_eq!(predict(&*one.model, &data.features), predict(&*other.model, &data.features));
+    assert_eq!(predict(&*one.model, data.inputs()), predict(&*other.model, data.inputs()));
 }
 
 #[test]
@@ -62,8 +63,8 @@ fn sparse_rows_stay_sparse_and_give_the_same_network_when_nothing_is_scaled() {
     for name in NETWORKS {
         let limit = if name == "sce-ldl" { "iterations=8" } else { "epochs=8" };
         let settings = [limit, "scaling=raw", "patience=none"];
-        let one = predict(&*fit(name, &settings, &dense).model, &dense.features);
-        let other = predict(&*fit(name, &settings, &sparse).model, &sparse.features);
+        let one = predict(&*fit(name, &settings, &dense).model, dense.inputs());
+        let other = predict(&*fit(name, &settings, &sparse).model, sparse.inputs());
         assert!(gap(&one, &other) < 1e-3, "{name} {}", gap(&one, &other));
     }
 }
@@ -78,7 +79,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
             let mut watcher = ();
             let mut context = FitContext::new(0, threads.clone(), &mut watcher);
             let fitted = learner(name, &[limit]).fit(&data, &mut context).unwrap();
-            predict(&*fitted.model, &data.features)
+            predict(&*fitted.model, data.inputs())
         });
         assert_eq!(predictions[0], predictions[1], "{name}");
     }
@@ -92,7 +93,7 @@ fn another_seed_gives_another_network() {
         let predictions = [0, 1].map(|seed| {
             let mut watcher = ();
             let mut context = FitContext::new(seed, Threads::one(), &mut watcher);
-            predict(&*learner(name, &[limit]).fit(&data, &mut context).unwrap().model, &data.features)
+            predict(&*learner(name, &[limit]).fit(&data, &mut context).unwrap().model, data.inputs())
         });
         assert_ne!(predictions[0], predictions[1], "{name}");
     }
@@ -106,7 +107,7 @@ fn a_wish_for_sparsity_makes_a_rarely_active_hidden_layer() {
         let mut parts = Parts::new();
         fit("sce-ldl", &settings, &data).model.store(&mut parts);
         let weights = parts.f32s("weights", &[4 * 8 + 8 + 8 * 3 + 3]).unwrap();
-        let Features::Dense(x) = &data.features else { panic!("waves are dense") };
+        let Features::Dense(x) = data.features().unwrap() else { panic!("waves are dense") };
         let unit = |row: &[f32], unit: usize| {
             let before: f32 =
                 (0..4).map(|k| row[k] * weights[k * 8 + unit]).sum::<f32>() + weights[32 + unit];
@@ -121,15 +122,11 @@ fn a_wish_for_sparsity_makes_a_rarely_active_hidden_layer() {
 #[test]
 fn cpnn_reads_the_values_of_the_labels() {
     let mut data = waves(60, 3, 3);
-    let by_place = predict(&*fit("cpnn", &["epochs=20"], &data).model, &data.features);
-    data.schema.label_values = Some(vec![10.0, 20.0, 30.0]);
-    assert_eq!(
-        by_place,
-        predict(&*fit("cpnn", &["epochs=20"], &data).model, &data.features),
-        "evenly spaced"
-    );
-    data.schema.label_values = Some(vec![1.0, 2.0, 30.0]);
-    assert_ne!(by_place, predict(&*fit("cpnn", &["epochs=20"], &data).model, &data.features));
+    let by_place = predict(&*fit("cpnn", &["epochs=20"], &data).model, data.inputs());
+    data = data.with_label_values(vec![10.0, 20.0, 30.0]).unwrap();
+    assert_eq!(by_place, predict(&*fit("cpnn", &["epochs=20"], &data).model, data.inputs()), "evenly spaced");
+    data = data.with_label_values(vec![1.0, 2.0, 30.0]).unwrap();
+    assert_ne!(by_place, predict(&*fit("cpnn", &["epochs=20"], &data).model, data.inputs()));
 }
 
 #[test]
@@ -137,7 +134,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
     let data = waves(100, 5, 3);
     for name in NETWORKS {
         let mut observer = |event: &FitEvent, state: &dyn InProgress| {
-            assert!(state.predict(&data.features, &Threads::one()).is_ok());
+            assert!(state.predict(data.inputs(), &Threads::one()).is_ok());
             match event {
                 FitEvent::Iteration { iteration: 3, .. } => ControlFlow::Break(StopReason::Interrupted),
                 _ => ControlFlow::Continue(()),
@@ -150,7 +147,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
             (StopReason::Interrupted, 3),
             "{name}"
         );
-        assert!(predict(&*fitted.model, &data.features).iter_rows().all(|row| on_simplex(row, 1e-5)));
+        assert!(predict(&*fitted.model, data.inputs()).iter_rows().all(|row| on_simplex(row, 1e-5)));
     }
 }
 
@@ -164,7 +161,7 @@ fn a_stored_network_predicts_the_same_and_a_damaged_one_is_refused() {
         let read = Parts::from_bytes(&parts.to_bytes().unwrap()).unwrap();
         let shape = ModelShape { features: 5, labels: 3 };
         let again = (entry(name).load)(&read, &shape).unwrap();
-        assert_eq!(predict(&*again, &data.features), predict(&*fitted.model, &data.features), "{name}");
+        assert_eq!(predict(&*again, data.inputs()), predict(&*fitted.model, data.inputs()), "{name}");
         let refused = |change: &dyn Fn(&mut Parts)| {
             let mut damaged = read.clone();
             change(&mut damaged);
@@ -181,11 +178,11 @@ fn a_stored_network_predicts_the_same_and_a_damaged_one_is_refused() {
 #[test]
 fn one_row_one_label_and_constant_columns_are_no_obstacle() {
     for (rows, labels) in [(1, 3), (2, 1), (5, 2)] {
-        let mut data = waves(rows, 2, labels);
-        let Features::Dense(values) = &mut data.features else { panic!("waves are dense") };
-        (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
+        let data = changed(&waves(rows, 2, labels), |values| {
+            (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
+        });
         for name in NETWORKS {
-            let p = predict(&*fit(name, &[], &data).model, &data.features);
+            let p = predict(&*fit(name, &[], &data).model, data.inputs());
             assert!(p.iter_rows().all(|row| on_simplex(row, 1e-5)), "{name} {rows}");
         }
     }

@@ -14,10 +14,10 @@ fn probabilities_follow_the_distributions_and_not_only_the_largest_label() {
     let sides: Vec<usize> = (0..600).map(|row| row % 2).collect();
     let places = (0..600).map(|row| (row % 2) as f32 * 4.0 + (row / 2 % 10) as f32 * 0.1).collect();
     let features = ldlf_core::Features::Dense(Matrix::new(600, 1, places).unwrap());
-    let data = ldlf_core::Dataset::new("sides", features, kinds.select(&sides)).unwrap();
+    let data = ldlf_core::Dataset::new(features, kinds.select(&sides)).unwrap();
     for kernel in ["kernel=rbf", "kernel=linear"] {
         let model = fit("pt-svm", &[kernel], &data, &Threads::one()).unwrap();
-        let apart = largest_difference(&predict(&model, &data.features), &data.targets);
+        let apart = largest_difference(&predict(&model, data.inputs()), data.targets());
         assert!(apart < 0.12, "{kernel}: {apart}");
     }
 }
@@ -25,19 +25,20 @@ fn probabilities_follow_the_distributions_and_not_only_the_largest_label() {
 #[test]
 fn a_label_that_is_never_drawn_keeps_its_mean_share() {
     let data = smooth_rows(40, 1);
-    let targets = data.targets.iter_rows().flat_map(|d| [d[0], d[1] + d[2], 0.0]).collect();
-    let data = ldlf_core::Dataset { targets: Matrix::new(40, 3, targets).unwrap(), ..data };
-    let predicted = predict(&fit("pt-svm", &[], &data, &Threads::one()).unwrap(), &data.features);
+    let targets = data.targets().iter_rows().flat_map(|d| [d[0], d[1] + d[2], 0.0]).collect();
+    let data = data.with_targets(Matrix::new(40, 3, targets).unwrap()).unwrap();
+    let predicted = predict(&fit("pt-svm", &[], &data, &Threads::one()).unwrap(), data.inputs());
     assert!(predicted.iter_rows().all(|row| row[2] == 0.0 && row[0] > 0.0));
 }
 
 #[test]
 fn rows_of_weight_0_do_not_count() {
     let data = smooth_rows(80, 1);
-    let mut noise = data.clone();
+    let mut targets = data.targets().clone();
     for row in 40..80 {
-        noise.targets.row_mut(row).copy_from_slice(&[0.0, 0.0, 1.0]);
+        targets.row_mut(row).copy_from_slice(&[0.0, 0.0, 1.0]);
     }
+    let noise = data.clone().with_targets(targets).unwrap();
     let weights: Vec<f32> = (0..80).map(|row| if row < 40 { 1.0 } else { 0.0 }).collect();
     let one = fit("pt-svm", &[], &data.with_weights(weights.clone()).unwrap(), &Threads::one()).unwrap();
     let other = fit("pt-svm", &[], &noise.with_weights(weights).unwrap(), &Threads::one()).unwrap();
@@ -48,10 +49,10 @@ fn rows_of_weight_0_do_not_count() {
 fn a_stop_keeps_the_pairs_trained_so_far() {
     let rows = smooth_rows(300, 1);
     let targets =
-        rows.targets.iter_rows().flat_map(|d| [0, 1, 2, 0, 1, 2].map(|label| d[label] / 2.0)).collect();
-    let data = ldlf_core::Dataset { targets: Matrix::new(300, 6, targets).unwrap(), ..rows };
+        rows.targets().iter_rows().flat_map(|d| [0, 1, 2, 0, 1, 2].map(|label| d[label] / 2.0)).collect();
+    let data = rows.with_targets(Matrix::new(300, 6, targets).unwrap()).unwrap();
     let mut stop = |_: &FitEvent, state: &dyn InProgress| {
-        assert_eq!(state.predict(&data.features, &Threads::one()).unwrap().rows(), 300);
+        assert_eq!(state.predict(data.inputs(), &Threads::one()).unwrap().rows(), 300);
         ControlFlow::Break(StopReason::Interrupted)
     };
     let learner = (entry("pt-svm").build)(&Settings::new()).unwrap();

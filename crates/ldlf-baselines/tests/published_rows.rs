@@ -26,7 +26,7 @@ fn first_fold(name: &str) -> Option<(Dataset, Dataset)> {
 fn kl_on_first_fold(learner: &str, name: &str) -> Option<f64> {
     let (training, test) = first_fold(name)?;
     let model = fit(learner, &[], &training, &Threads::new(2).unwrap()).unwrap();
-    Some(mean_kl(&test.targets, &predict(&model, &test.features)))
+    Some(mean_kl(test.targets(), &predict(&model, test.inputs())))
 }
 
 #[test]

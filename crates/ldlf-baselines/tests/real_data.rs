@@ -31,13 +31,13 @@ fn sjaffe() -> Option<(Dataset, Dataset)> {
 fn linear_models_and_networks_stay_well_below_the_mean_on_facial_expressions() {
     let Some((training, test)) = sjaffe() else { return };
     let mean: Vec<f32> = training.mean_target().iter().map(|&m| m as f32).collect();
-    let floor = test.targets.iter_rows().map(|d| kl(d, &mean)).sum::<f64>() / test.rows() as f64;
+    let floor = test.targets().iter_rows().map(|d| kl(d, &mean)).sum::<f64>() / test.rows() as f64;
     // cpnn takes the six expressions for ordered labels, which they are not.
     for (name, share) in
         [("aa-bp", 0.6), ("bfgs-ldl", 0.6), ("cpnn", 0.9), ("iis-ldl", 0.6), ("sce-ldl", 0.6)]
     {
-        let p = predict(&*fit(name, &[], &training).model, &test.features);
-        let kl = mean_over_rows(&KL, &test.targets, &p, None);
+        let p = predict(&*fit(name, &[], &training).model, test.inputs());
+        let kl = mean_over_rows(&KL, test.targets(), &p, None);
         assert!(kl < share * floor, "{name}: {kl}, the mean {floor}");
     }
 }

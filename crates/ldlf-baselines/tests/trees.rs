@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use ldlf_baselines::RandomForest;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Csr, Dataset, Features, FitContext, FitEvent, InProgress, LearnerEntry, Matrix, Model, Settings,
+    Csr, Dataset, Features, FitContext, FitEvent, InProgress, Inputs, LearnerEntry, Matrix, Model, Settings,
     StopReason, Threads, Value,
 };
 use ldlf_math::numeric::on_simplex;
@@ -31,8 +31,8 @@ fn fit(name: &str, settings: &[&str], data: &Dataset, threads: usize) -> Box<dyn
     learner.fit(data, &mut FitContext::new(0, threads, &mut ())).unwrap().model
 }
 
-fn predict(model: &dyn Model, features: &Features) -> Matrix<f32> {
-    model.predict(features, &Threads::one()).unwrap().into_distributions().unwrap()
+fn predict(model: &dyn Model, inputs: &Inputs) -> Matrix<f32> {
+    model.predict(inputs, &Threads::one()).unwrap().into_distributions().unwrap()
 }
 
 fn largest_difference(a: &Matrix<f32>, b: &Matrix<f32>) -> f32 {
@@ -62,7 +62,7 @@ fn waves(rows: std::ops::Range<usize>) -> Dataset {
         d.extend(p.map(|v| v as f32));
     }
     let features = Features::Dense(Matrix::new(rows.len(), 6, x).unwrap());
-    Dataset::new("waves", features, Matrix::new(rows.len(), 3, d).unwrap()).unwrap()
+    Dataset::new(features, Matrix::new(rows.len(), 3, d).unwrap()).unwrap()
 }
 
 /// Rows whose numbers are sums of a few powers of two, so that sums are exact in any order; mostly zeros.
@@ -94,8 +94,7 @@ fn one_tree_without_randomness_is_the_tree_of_scikit_learn() {
     let oracle = &oracle()["single_tree"];
     let weights: Vec<f32> = serde_json::from_value(oracle["weights"].clone()).unwrap();
     let features = Features::Dense(matrix(&oracle["features"]));
-    let data =
-        Dataset::new("grid", features, matrix(&oracle["targets"])).unwrap().with_weights(weights).unwrap();
+    let data = Dataset::new(features, matrix(&oracle["targets"])).unwrap().with_weights(weights).unwrap();
     let learner = RandomForest::params()
         .trees(1)
         .max_depth(4)
@@ -105,13 +104,14 @@ fn one_tree_without_randomness_is_the_tree_of_scikit_learn() {
         .check()
         .unwrap();
     let (forest, _) =
-        RandomForest::grow(learner.parameters(), &data, &mut FitContext::new(0, Threads::one(), &mut ()));
+        RandomForest::grow(learner.parameters(), &data, &mut FitContext::new(0, Threads::one(), &mut ()))
+            .unwrap();
     let tree = &forest.trees()[0];
     let root = tree.split(0).unwrap();
     assert_eq!(Value::from(root.feature), oracle["root"][0]);
     assert_eq!(f64::from(root.threshold), oracle["root"][1].as_f64().unwrap());
     assert_eq!(Value::from(tree.node_count()), oracle["nodes"]);
-    let predicted = predict(&forest, &Features::Dense(matrix(&oracle["queries"])));
+    let predicted = predict(&forest, &Features::Dense(matrix(&oracle["queries"])).into());
     let difference = largest_difference(&predicted, &matrix(&oracle["predictions"]));
     assert!(difference < 1e-5, "{difference}");
 }
@@ -128,7 +128,7 @@ fn the_forests_are_as_accurate_as_those_of_scikit_learn() {
                     .fit(&training, &mut FitContext::new(seed, Threads::one(), &mut ()))
                     .unwrap()
                     .model;
-                mean_kl(&test.targets, &predict(model.as_ref(), &test.features)) / 5.0
+                mean_kl(test.targets(), &predict(model.as_ref(), test.inputs())) / 5.0
             })
             .sum();
         let theirs = &oracle()["forests"][name];
@@ -141,7 +141,7 @@ fn the_forests_are_as_accurate_as_those_of_scikit_learn() {
 fn the_first_rounds_of_the_boosters_are_those_of_a_direct_computation() {
     let oracle = &oracle()["boosters"];
     let features = Features::Dense(matrix(&oracle["features"]));
-    let data = Dataset::new("stumps", features, matrix(&oracle["targets"])).unwrap();
+    let data = Dataset::new(features, matrix(&oracle["targets"])).unwrap();
     for name in ["ldlogitboost", "aoso-ldlogitboost"] {
         for rounds in 1..=2 {
             let settings = [
@@ -156,7 +156,7 @@ fn the_first_rounds_of_the_boosters_are_those_of_a_direct_computation() {
             ];
             let model = fit(name, &settings, &data, 1);
             let difference = largest_difference(
-                &predict(model.as_ref(), &data.features),
+                &predict(model.as_ref(), data.inputs()),
                 &matrix(&oracle[name][rounds - 1]),
             );
             assert!(difference < 1e-5, "{name}, round {rounds}: {difference}");
@@ -168,11 +168,11 @@ fn the_first_rounds_of_the_boosters_are_those_of_a_direct_computation() {
 fn predictions_are_distributions_and_better_than_the_mean() {
     let (training, test) = (waves(0..300), waves(300..400));
     let mean: Vec<f32> = training.mean_target().iter().map(|&p| p as f32).collect();
-    let floor = mean_kl(&test.targets, &Matrix::new(100, 3, mean.repeat(100)).unwrap());
+    let floor = mean_kl(test.targets(), &Matrix::new(100, 3, mean.repeat(100)).unwrap());
     for name in LEARNERS {
-        let predicted = predict(fit(name, &quick(name), &training, 1).as_ref(), &test.features);
+        let predicted = predict(fit(name, &quick(name), &training, 1).as_ref(), test.inputs());
         assert!(predicted.iter_rows().all(|p| on_simplex(p, 1e-5)), "{name}");
-        let kl = mean_kl(&test.targets, &predicted);
+        let kl = mean_kl(test.targets(), &predicted);
         assert!(kl < 0.7 * floor, "{name}: {kl} against {floor}");
     }
 }
@@ -199,11 +199,7 @@ fn a_model_survives_its_file() {
         model.store(&mut parts);
         let parts = Parts::from_bytes(&parts.to_bytes().unwrap()).unwrap();
         let again = (entry(name).load)(&parts, &ModelShape { features: 6, labels: 3 }).unwrap();
-        assert_eq!(
-            predict(model.as_ref(), &data.features),
-            predict(again.as_ref(), &data.features),
-            "{name}"
-        );
+        assert_eq!(predict(model.as_ref(), data.inputs()), predict(again.as_ref(), data.inputs()), "{name}");
     }
 }
 
@@ -221,14 +217,16 @@ fn sparse_and_dense_rows_give_the_same_model() {
         Csr::new(20, sparse.parts().0.to_vec(), sparse.parts().1.to_vec(), sparse.parts().2.to_vec())
             .unwrap(),
     );
-    let data = |features: Features| Dataset::new("rows", features, targets.clone()).unwrap();
+    let data = |features: Features| Dataset::new(features, targets.clone()).unwrap();
     for (name, settings) in [
         ("random-forest", vec!["trees=3", "max_features=1", "bootstrap=false"]),
         ("ldlogitboost", vec!["rounds=3", "max_features=1", "subsample=1"]),
         ("aoso-ldlogitboost", vec!["rounds=3", "max_features=1", "subsample=1"]),
     ] {
-        let a = predict(fit(name, &settings, &data(wider.clone()), 1).as_ref(), &wider);
-        let b = predict(fit(name, &settings, &data(filled(&dense)), 1).as_ref(), &filled(&dense));
+        let [a, b] = [&wider, &filled(&dense)].map(|features| {
+            let data = data(features.clone());
+            predict(fit(name, &settings, &data, 1).as_ref(), data.inputs())
+        });
         assert!(largest_difference(&a, &b) < 1e-5, "{name}: {}", largest_difference(&a, &b));
     }
 }
@@ -236,9 +234,9 @@ fn sparse_and_dense_rows_give_the_same_model() {
 #[test]
 fn extra_trees_learn_from_sparse_rows_with_both_signs() {
     let (sparse, targets) = exact_and_sparse(320);
-    let data = Dataset::new("rows", Features::Sparse(sparse), targets).unwrap();
+    let data = Dataset::new(Features::Sparse(sparse), targets).unwrap();
     let model = fit("extra-trees", &["trees=30", "min_leaf_weight=1", "max_features=1"], &data, 1);
-    let kl = mean_kl(&data.targets, &predict(model.as_ref(), &data.features));
+    let kl = mean_kl(data.targets(), &predict(model.as_ref(), data.inputs()));
     assert!(kl < 1e-3, "trees with leaves of one row repeat the training rows: {kl}");
 }
 
@@ -247,15 +245,15 @@ fn a_weight_of_w_equals_w_copies() {
     let (features, targets) = exact_and_sparse(60);
     let weights: Vec<f32> = (0..60).map(|i| (i % 4) as f32).collect();
     let copies: Vec<usize> = (0..60).flat_map(|i| vec![i; i % 4]).collect();
-    let data = Dataset::new("rows", Features::Sparse(features), targets).unwrap();
+    let data = Dataset::new(Features::Sparse(features), targets).unwrap();
     let weighted = data.clone().with_weights(weights).unwrap();
     for (name, settings) in [
         ("random-forest", vec!["trees=2", "max_features=1", "bootstrap=false"]),
         ("ldlogitboost", vec!["rounds=4", "max_features=1", "subsample=1", "validation_fraction=0"]),
         ("aoso-ldlogitboost", vec!["rounds=4", "max_features=1", "subsample=1", "validation_fraction=0"]),
     ] {
-        let a = predict(fit(name, &settings, &weighted, 1).as_ref(), &data.features);
-        let b = predict(fit(name, &settings, &data.select(&copies), 1).as_ref(), &data.features);
+        let a = predict(fit(name, &settings, &weighted, 1).as_ref(), data.inputs());
+        let b = predict(fit(name, &settings, &data.select(&copies), 1).as_ref(), data.inputs());
         assert!(largest_difference(&a, &b) < 1e-5, "{name}: {}", largest_difference(&a, &b));
     }
 }
@@ -268,15 +266,15 @@ fn other_names_for_the_labels_give_the_same_model() {
         let values: Vec<f32> = m.iter_rows().flat_map(|row| order.map(|label| row[label])).collect();
         Matrix::new(m.rows(), 3, values).unwrap()
     };
-    let relabelled = Dataset::new("waves", data.features.clone(), swap(&data.targets)).unwrap();
+    let relabelled = Dataset::new(data.features().unwrap().clone(), swap(data.targets())).unwrap();
     for (name, settings) in [
         ("random-forest", vec!["trees=5"]),
         ("extra-trees", vec!["trees=5"]),
         ("ldlogitboost", vec!["rounds=5", "max_features=1", "validation_fraction=0"]),
         ("aoso-ldlogitboost", vec!["rounds=5", "validation_fraction=0"]),
     ] {
-        let a = swap(&predict(fit(name, &settings, &data, 1).as_ref(), &data.features));
-        let b = predict(fit(name, &settings, &relabelled, 1).as_ref(), &data.features);
+        let a = swap(&predict(fit(name, &settings, &data, 1).as_ref(), data.inputs()));
+        let b = predict(fit(name, &settings, &relabelled, 1).as_ref(), data.inputs());
         assert!(largest_difference(&a, &b) < 1e-4, "{name}: {}", largest_difference(&a, &b));
     }
 }
@@ -288,14 +286,14 @@ fn a_stop_keeps_what_there_is() {
         let mut seen = 0;
         let mut observer = |_: &FitEvent, state: &dyn InProgress| {
             seen += 1;
-            assert!(state.predict(&data.features, &Threads::one()).is_ok());
+            assert!(state.predict(data.inputs(), &Threads::one()).is_ok());
             if seen == 3 { ControlFlow::Break(StopReason::Interrupted) } else { ControlFlow::Continue(()) }
         };
         let settings = if name.contains("boost") { "rounds=50" } else { "trees=500" };
         let learner = (entry(name).build)(&Settings::parse([settings]).unwrap()).unwrap();
         let fitted = learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut observer)).unwrap();
         assert_eq!(fitted.summary.stopped, StopReason::Interrupted, "{name}");
-        assert!(predict(fitted.model.as_ref(), &data.features).iter_rows().all(|p| on_simplex(p, 1e-5)));
+        assert!(predict(fitted.model.as_ref(), data.inputs()).iter_rows().all(|p| on_simplex(p, 1e-5)));
     }
 }
 
@@ -318,9 +316,9 @@ fn early_stopping_chooses_the_rounds_and_all_rows_are_used_after_it() {
 fn rows_of_one_kind_become_a_single_leaf() {
     let features = Features::Dense(Matrix::from_rows(&[[1.0], [1.0], [1.0]]));
     let targets = Matrix::from_rows(&[[0.5, 0.5], [0.25, 0.75], [0.75, 0.25]]);
-    let data = Dataset::new("same", features, targets).unwrap();
+    let data = Dataset::new(features, targets).unwrap();
     for name in LEARNERS {
-        let predicted = predict(fit(name, &quick(name)[..1], &data, 1).as_ref(), &data.features);
+        let predicted = predict(fit(name, &quick(name)[..1], &data, 1).as_ref(), data.inputs());
         assert!(predicted.iter_rows().all(|p| p == predicted.row(0)), "{name}");
     }
 }

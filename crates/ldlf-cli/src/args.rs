@@ -1,7 +1,7 @@
 //! What can be asked of `ldlf`: one struct a verb, options that several verbs share stand once.
 
 mod data;
-mod pictures;
+mod images;
 mod reproduce;
 mod values;
 
@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ldlf::write::estimates::Estimate;
 
 pub use data::{ColumnOptions, DataOptions, read_with};
-pub use pictures::{BadImages, NetworkOptions, PictureOptions};
+pub use images::{BadImages, ImageOptions, NetworkOptions};
 pub use reproduce::{REPRODUCE, Reproduce};
 pub use values::Axis;
 
@@ -71,7 +71,7 @@ pub enum Command {
     /// Write a model for other runtimes, as ONNX
     #[command(after_help = EXPORT)]
     Export(Export),
-    /// Write what a layer of a network makes of pictures, as a table
+    /// Write what a layer of a network makes of images, as a table
     #[cfg(feature = "deep")]
     #[command(after_help = FEATURES)]
     Features(Features),
@@ -104,7 +104,7 @@ pub struct Compute {
 #[derive(Args)]
 pub struct Train {
     #[arg(help = format!(
-        "The table to learn from ({}), - for standard input, or a folder or zip file of pictures with --table",
+        "The table to learn from ({}), - for standard input, or a folder or zip file of images with --table",
         values::read_extensions()
     ))]
     pub data: PathBuf,
@@ -166,7 +166,7 @@ Ctrl-C stops cleanly: the best model so far is written and the exit code is 130.
 pub struct Predict {
     /// The model file
     pub model: PathBuf,
-    /// The rows to predict, - for standard input with --format, or a folder or zip file of pictures; label columns are not needed
+    /// The rows to predict, - for standard input with --format, or a folder or zip file of images; label columns are not needed
     pub data: PathBuf,
     #[arg(long, short, value_name = "FILE", help = format!(
         "Where to write ({}), or - for CSV on standard output",
@@ -188,7 +188,7 @@ pub struct Predict {
     /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
     pub write: Vec<Estimate>,
-    /// Also predict one picture after the other, and say how long one takes
+    /// Also predict one image after the other, and say how long one takes
     #[arg(long)]
     pub latency: bool,
     /// In .csv and .tsv, put ' before names of labels that a spreadsheet would take for a formula
@@ -201,7 +201,7 @@ pub struct Predict {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
     #[command(flatten)]
-    pub pictures: PictureOptions,
+    pub images: ImageOptions,
 }
 
 const PREDICT: &str = "\
@@ -474,7 +474,7 @@ pub struct Features {
     /// A model of a deep learner; with --weights the name of a backbone
     #[arg(value_name = "MODEL|BACKBONE")]
     pub network: PathBuf,
-    /// The folder or zip file of pictures
+    /// The folder or zip file of images
     pub data: PathBuf,
     /// The layer, such as fc7; by default what the head of the network sees
     #[arg(long, value_name = "NAME")]
@@ -497,12 +497,12 @@ pub struct Features {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
     #[command(flatten)]
-    pub pictures: PictureOptions,
+    pub images: ImageOptions,
 }
 
 #[cfg(feature = "deep")]
 const FEATURES: &str = "\
-The first column is the name of the picture, the others are f_0, f_1, ...: features for learners that read tables.
+The first column is the name of the image, the others are f_0, f_1, ...: features for learners that read tables.
 
 Examples:
   ldlf features faces.ldlf photos --out features.parquet

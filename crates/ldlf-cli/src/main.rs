@@ -5,13 +5,9 @@
 mod args;
 mod commands;
 mod contenders;
+mod images;
 mod inputs;
 mod model_data;
-#[cfg(feature = "deep")]
-mod pictures;
-#[cfg(not(feature = "deep"))]
-#[path = "no_pictures.rs"]
-mod pictures;
 mod printer;
 mod progress;
 

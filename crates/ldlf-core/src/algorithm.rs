@@ -93,7 +93,6 @@ impl<A: Algorithm> Learner for Checked<A> {
     }
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        A::FACTS.check_kind(data)?;
         if context.resume.is_some() && !A::FACTS.resumes {
             return Err(Error::usage(format!(
                 "{} cannot be resumed from a checkpoint; train it anew",

@@ -7,7 +7,7 @@ use ldlf_math::optimise::Ending;
 use serde::{Deserialize, Serialize};
 
 use crate::stored::Parts;
-use crate::{Dataset, Error, Features, Prediction, Result, Seed, Threads};
+use crate::{Error, Inputs, Prediction, Result, Seed, Threads};
 
 /// Why a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,12 +64,7 @@ pub enum FitEvent {
 /// The model as it stands in the middle of a fit.
 pub trait InProgress {
     /// What the model would predict now.
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
-
-    /// What it would predict for the rows of `data`; models that read pictures say it for those.
-    fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
-        self.predict(&data.features, threads)
-    }
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
 
     /// How many rows an iteration looks at, where that is the same for all: what makes a rate of rows out of one of iterations.
     fn rows_an_iteration(&self) -> Option<usize> {

@@ -1,9 +1,13 @@
 //! Rows with features and with how much each label applies.
 
+use std::collections::HashSet;
+use std::ops::Deref;
+
 use serde::{Deserialize, Serialize};
 
-use crate::targets::Spread;
-use crate::{Error, Features, Images, Matrix, Result};
+use crate::inputs::NOT_A_TABLE;
+use crate::targets::{Spread, check_label_values};
+use crate::{Error, Features, Inputs, Matrix, Result};
 
 /// What the columns are called. Saved with a model, so that a table with other columns is refused by name.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -19,7 +23,7 @@ pub struct Schema {
     /// Where the single label of every row stood, when the source had one, so that further tables are read likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single: Option<SingleLabel>,
-    /// The column that names the picture of every row, where rows are pictures.
+    /// The column that names the image of every row, where rows are images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_column: Option<String>,
 }
@@ -33,131 +37,187 @@ pub struct SingleLabel {
     pub spread: Option<Spread>,
 }
 
-/// Rows of features with a label distribution each, checked: as many targets as rows, every target on the simplex,
-/// every number finite.
+/// Rows with a label distribution each, checked: as many targets as rows, every target on the simplex, every number finite, and as
+/// many weights, groups, names and so on as there are rows or labels to have them.
+///
+/// Its parts are read through functions and set through functions that check and consume (`with_weights`, `with_groups`, ...).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    /// What messages and results call it: the file's stem or the generator's name.
-    pub name: String,
-    /// `[rows, features]`; without columns where rows are pictures.
-    pub features: Features,
-    /// The picture of every row, where rows are pictures.
-    pub images: Option<Images>,
-    /// `[rows, labels]`; every row sums to 1.
-    pub targets: Matrix<f32>,
-    /// The weight of every row; 1 where absent.
-    pub weights: Option<Vec<f32>>,
-    /// Rows with the same number belong together (one person) and must stay in one fold.
-    pub groups: Option<Vec<u32>>,
-    /// The part that each row belongs to by the source's own split (`train`, `valid`, `test`).
-    pub split: Option<Vec<String>>,
-    /// The single value each row's target was made from (an age), for errors of point predictions.
-    pub truth: Option<Vec<f64>>,
-    /// What the columns are called.
-    pub schema: Schema,
+    name: String,
+    inputs: Inputs,
+    targets: Matrix<f32>,
+    weights: Option<Vec<f32>>,
+    groups: Option<Vec<u32>>,
+    split: Option<Vec<String>>,
+    truth: Option<Vec<f64>>,
+    schema: Schema,
 }
 
 /// How far a target row's sum may be from 1 and still count as a distribution.
 pub const SIMPLEX_TOLERANCE: f64 = 1e-4;
 
+/// What messages call data that has no name.
+const UNNAMED: &str = "data";
+
+/// The column of image names where nothing else names it.
+const IMAGE_COLUMN: &str = "file";
+
 impl Dataset {
-    /// Checks and joins features and targets; label names become `label_0`, `label_1`, ... until set.
+    /// Checks and joins inputs and targets; label names become `label_0`, `label_1`, ... until set.
     ///
     /// ```
     /// use ldlf_core::{Dataset, Features, Matrix};
     /// let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
     /// let targets = Matrix::from_rows(&[[0.2, 0.8], [1.0, 0.0]]);
-    /// let data = Dataset::new("two rows", features, targets)?;
-    /// assert_eq!((data.rows(), data.labels()), (2, 2));
+    /// let data = Dataset::new(features, targets)?.named("two rows").with_weights(vec![1.0, 3.0])?;
+    /// assert_eq!((data.rows(), data.labels(), data.weight(1)), (2, 2, 3.0));
     /// # Ok::<(), ldlf_core::Error>(())
     /// ```
-    pub fn new(name: impl Into<String>, features: Features, targets: Matrix<f32>) -> Result<Self> {
-        let name = name.into();
-        if features.rows() != targets.rows() {
-            return Err(Error::data(format!(
-                "{name}: {} rows of features but {} rows of labels",
-                features.rows(),
-                targets.rows()
-            )));
-        }
-        if targets.cols() == 0 {
-            return Err(Error::data(format!("{name}: no label columns")));
-        }
-        let values = match &features {
-            Features::Dense(m) => m.as_slice(),
-            Features::Sparse(m) => m.parts().2,
-        };
-        if !values.iter().all(|v| v.is_finite()) {
-            let row = (0..features.rows())
-                .find(|&row| {
-                    let mut bad = false;
-                    features.for_each_in_row(row, |_, v| bad |= !v.is_finite());
-                    bad
-                })
-                .unwrap_or(0);
-            return Err(Error::data(format!("{name} row {}: a feature is not a finite number", row + 1)));
-        }
-        for (row, target) in targets.iter_rows().enumerate() {
-            let sum: f64 = target.iter().map(|&v| f64::from(v)).sum();
-            if !target.iter().all(|v| v.is_finite() && *v >= 0.0) || (sum - 1.0).abs() > SIMPLEX_TOLERANCE {
-                return Err(Error::data(format!(
-                    "{name} row {}: the labels are not a distribution (non-negative, summing to 1; the sum is {sum})",
-                    row + 1
-                )));
-            }
-        }
-        let label_names = (0..targets.cols()).map(|label| format!("label_{label}")).collect();
-        Ok(Dataset {
-            name,
-            features,
-            images: None,
-            targets,
-            weights: None,
-            groups: None,
-            split: None,
-            truth: None,
-            schema: Schema { label_names, ..Schema::default() },
-        })
+    pub fn new(inputs: impl Into<Inputs>, targets: Matrix<f32>) -> Result<Self> {
+        Dataset::new_named(UNNAMED, inputs, targets)
     }
 
-    /// Joins pictures and targets, as [`Dataset::new`] joins features and targets.
-    pub fn of_images(
+    /// As [`Dataset::new`], with the name known from the start: what readers use, whose errors name the file.
+    pub fn new_named(
         name: impl Into<String>,
-        images: Images,
-        column: impl Into<String>,
+        inputs: impl Into<Inputs>,
         targets: Matrix<f32>,
     ) -> Result<Self> {
-        let mut data = Dataset::new(name, Features::Dense(Matrix::zeros(images.rows(), 0)), targets)?;
-        data.schema.image_column = Some(column.into());
-        data.images = Some(images);
-        Ok(data)
+        let (name, inputs) = (name.into(), inputs.into());
+        check_inputs(&name, &inputs, targets.rows())?;
+        check_targets(&name, &targets)?;
+        let schema = Schema {
+            label_names: numbered_labels(targets.cols()),
+            image_column: matches!(inputs, Inputs::Images(_)).then(|| IMAGE_COLUMN.to_string()),
+            ..Schema::default()
+        };
+        Ok(Dataset { name, inputs, targets, weights: None, groups: None, split: None, truth: None, schema })
+    }
+
+    /// What messages and results call it: the file's stem or the generator's name.
+    #[inline]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The features or the image of every row.
+    #[inline]
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// The features, `[rows, features]`, for learners that read tables; an error where rows are images.
+    #[inline]
+    pub fn features(&self) -> Result<&Features> {
+        match &self.inputs {
+            Inputs::Table(features) => Ok(features),
+            // Unlike a model, a learner can be chosen anew.
+            Inputs::Images(_) => Err(Error::usage(NOT_A_TABLE)),
+        }
+    }
+
+    /// The same rows, known to be a table: for what must not fail once it has begun.
+    pub fn tabular(&self) -> Result<Tabular<'_>> {
+        Ok(Tabular { features: self.features()?, data: self })
+    }
+
+    /// `[rows, labels]`; every row sums to 1.
+    #[inline]
+    pub fn targets(&self) -> &Matrix<f32> {
+        &self.targets
+    }
+
+    /// The weight of every row; 1 where absent.
+    #[inline]
+    pub fn weights(&self) -> Option<&[f32]> {
+        self.weights.as_deref()
+    }
+
+    /// Rows with the same number belong together (one person) and must stay in one fold.
+    #[inline]
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.groups.as_deref()
+    }
+
+    /// The part that each row belongs to by the source's own split (`train`, `valid`, `test`).
+    #[inline]
+    pub fn split(&self) -> Option<&[String]> {
+        self.split.as_deref()
+    }
+
+    /// The single value each row's target was made from (an age), for errors of point predictions.
+    #[inline]
+    pub fn truth(&self) -> Option<&[f64]> {
+        self.truth.as_deref()
+    }
+
+    /// What the columns are called.
+    #[inline]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
     }
 
     /// The number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.targets.rows()
     }
 
     /// The number of labels.
+    #[inline]
     pub fn labels(&self) -> usize {
         self.targets.cols()
     }
 
     /// The weight of a row.
+    #[inline]
     pub fn weight(&self, row: usize) -> f32 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
 
-    /// Sets row weights: finite, not negative, not all zero.
-    pub fn with_weights(mut self, weights: Vec<f32>) -> Result<Self> {
-        if weights.len() != self.rows() {
-            return Err(Error::data(format!(
-                "{}: {} sample weights for {} rows",
-                self.name,
-                weights.len(),
-                self.rows()
-            )));
+    /// Sets the name.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets other inputs for the same rows. Names of features go where their number changes.
+    pub fn with_inputs(mut self, inputs: impl Into<Inputs>) -> Result<Self> {
+        let inputs = inputs.into();
+        check_inputs(&self.name, &inputs, self.rows())?;
+        self.schema.feature_names = self.schema.feature_names.filter(|names| names.len() == inputs.cols());
+        self.schema.image_column = match &inputs {
+            Inputs::Table(_) => None,
+            Inputs::Images(_) => self.schema.image_column.or_else(|| Some(IMAGE_COLUMN.to_string())),
+        };
+        self.inputs = inputs;
+        Ok(self)
+    }
+
+    /// Sets other targets for the same rows. Names and values of labels go where their number changes.
+    pub fn with_targets(mut self, targets: Matrix<f32>) -> Result<Self> {
+        check_inputs(&self.name, &self.inputs, targets.rows())?;
+        check_targets(&self.name, &targets)?;
+        if targets.cols() != self.labels() {
+            self.schema.label_names = numbered_labels(targets.cols());
+            self.schema.label_values = None;
         }
+        self.targets = targets;
+        Ok(self)
+    }
+
+    /// Sets row weights: finite, not negative, not all zero.
+    pub fn with_weights(self, weights: Vec<f32>) -> Result<Self> {
+        let weighed = self.with_weights_of_a_part(weights)?;
+        match weighed.weights.iter().flatten().any(|w| *w > 0.0) {
+            true => Ok(weighed),
+            false => Err(Error::data(format!("{}: every sample weight is 0", weighed.name))),
+        }
+    }
+
+    /// As [`Dataset::with_weights`], for rows that are a part of more: all of them may weigh 0.
+    pub fn with_weights_of_a_part(mut self, weights: Vec<f32>) -> Result<Self> {
+        self.check_count("sample weights", weights.len())?;
         if let Some(row) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
             return Err(Error::data(format!(
                 "{} row {}: the sample weight {} is not a finite number of at least 0",
@@ -166,11 +226,97 @@ impl Dataset {
                 weights[row]
             )));
         }
-        if !weights.iter().any(|w| *w > 0.0) {
-            return Err(Error::data(format!("{}: every sample weight is 0", self.name)));
-        }
         self.weights = Some(weights);
         Ok(self)
+    }
+
+    /// Sets the group of every row.
+    pub fn with_groups(mut self, groups: Vec<u32>) -> Result<Self> {
+        self.check_count("groups", groups.len())?;
+        self.groups = Some(groups);
+        Ok(self)
+    }
+
+    /// Sets the part of the source's own split that every row belongs to.
+    pub fn with_split(mut self, split: Vec<String>) -> Result<Self> {
+        self.check_count("values of the split", split.len())?;
+        if let Some(row) = split.iter().position(|part| is_tested(part).is_none()) {
+            return Err(Error::data(format!(
+                "{} row {}: {:?} is no part of a split; write train, valid or test",
+                self.name,
+                row + 1,
+                split[row]
+            )));
+        }
+        self.split = Some(split);
+        Ok(self)
+    }
+
+    /// Sets the single value that every row's target was made from: finite numbers.
+    pub fn with_truth(mut self, truth: Vec<f64>) -> Result<Self> {
+        self.check_count("single labels", truth.len())?;
+        if let Some(row) = truth.iter().position(|value| !value.is_finite()) {
+            return Err(Error::data(format!(
+                "{} row {}: the single label {} is not a finite number",
+                self.name,
+                row + 1,
+                truth[row]
+            )));
+        }
+        self.truth = Some(truth);
+        Ok(self)
+    }
+
+    /// Sets what the columns are called: a name for every label, none twice, and if at all, a name for every feature and a number for
+    /// every label, which rise strictly. Rows of images keep a column of their names.
+    pub fn with_schema(mut self, mut schema: Schema) -> Result<Self> {
+        let fits = |what: &str, count: usize, of: &str, wanted: usize| match count == wanted {
+            true => Ok(()),
+            false => Err(Error::data(format!("{}: {count} {what} for {wanted} {of}", self.name))),
+        };
+        fits("label names", schema.label_names.len(), "labels", self.labels())?;
+        let mut known = HashSet::new();
+        if let Some(name) = schema.label_names.iter().find(|name| !known.insert(name.as_str())) {
+            return Err(Error::data(format!("{}: the label name {name:?} stands twice", self.name)));
+        }
+        if let Some(names) = &schema.feature_names {
+            fits("feature names", names.len(), "features", self.inputs.cols())?;
+        }
+        if let Some(values) = &schema.label_values {
+            check_label_values(values)?;
+            fits("label values", values.len(), "labels", self.labels())?;
+        }
+        match &self.inputs {
+            Inputs::Table(_) if schema.image_column.is_some() => {
+                return Err(Error::data(format!(
+                    "{}: a column of images for a table of features",
+                    self.name
+                )));
+            }
+            Inputs::Table(_) => {}
+            Inputs::Images(_) => schema.image_column = schema.image_column.or(self.schema.image_column),
+        }
+        self.schema = schema;
+        Ok(self)
+    }
+
+    /// Sets one name per label.
+    pub fn with_label_names(self, label_names: Vec<String>) -> Result<Self> {
+        let schema = Schema { label_names, ..self.schema.clone() };
+        self.with_schema(schema)
+    }
+
+    /// Sets the numbers that the labels stand for; they rise strictly.
+    pub fn with_label_values(self, label_values: Vec<f64>) -> Result<Self> {
+        let schema = Schema { label_values: Some(label_values), ..self.schema.clone() };
+        self.with_schema(schema)
+    }
+
+    fn check_count(&self, what: &str, count: usize) -> Result<()> {
+        match count == self.rows() {
+            true => Ok(()),
+            false => Err(Error::data(format!("{}: {count} {what} for {} rows", self.name, self.rows()))),
+        }
     }
 
     /// The weighted mean target of all rows: what `mean` predicts.
@@ -197,11 +343,13 @@ impl Dataset {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
         add(self.rows() as u64);
-        add(self.features.cols() as u64);
+        add(self.inputs.cols() as u64);
         add(self.labels() as u64);
-        match &self.features {
-            Features::Dense(matrix) => matrix.as_slice().iter().for_each(|v| add(u64::from(v.to_bits()))),
-            Features::Sparse(matrix) => {
+        match &self.inputs {
+            Inputs::Table(Features::Dense(matrix)) => {
+                matrix.as_slice().iter().for_each(|v| add(u64::from(v.to_bits())));
+            }
+            Inputs::Table(Features::Sparse(matrix)) => {
                 let (offsets, columns, values) = matrix.parts();
                 offsets.iter().for_each(|&offset| add(offset as u64));
                 columns
@@ -209,10 +357,10 @@ impl Dataset {
                     .zip(values)
                     .for_each(|(&c, v)| add(u64::from(c) << 32 | u64::from(v.to_bits())));
             }
-        }
-        // Pictures count by their names: to read them all would take as long as an epoch.
-        if let Some(images) = &self.images {
-            (0..images.rows()).for_each(|row| images.name(row).bytes().for_each(|byte| add(u64::from(byte))));
+            // Images count by their names: to read them all would take as long as an epoch.
+            Inputs::Images(images) => {
+                images.names().for_each(|name| name.bytes().for_each(|byte| add(u64::from(byte))));
+            }
         }
         self.targets.as_slice().iter().for_each(|v| add(u64::from(v.to_bits())));
         self.weights.iter().flatten().for_each(|v| add(u64::from(v.to_bits())));
@@ -226,8 +374,7 @@ impl Dataset {
         }
         Dataset {
             name: self.name.clone(),
-            features: self.features.select(rows),
-            images: self.images.as_ref().map(|images| images.select(rows)),
+            inputs: self.inputs.select(rows),
             targets: self.targets.select(rows),
             weights: pick(&self.weights, rows),
             groups: pick(&self.groups, rows),
@@ -235,5 +382,76 @@ impl Dataset {
             truth: pick(&self.truth, rows),
             schema: self.schema.clone(),
         }
+    }
+}
+
+/// A dataset whose rows are known to be a table of features.
+#[derive(Clone, Copy, Debug)]
+pub struct Tabular<'a> {
+    /// `[rows, features]`.
+    pub features: &'a Features,
+    data: &'a Dataset,
+}
+
+impl Deref for Tabular<'_> {
+    type Target = Dataset;
+
+    #[inline]
+    fn deref(&self) -> &Dataset {
+        self.data
+    }
+}
+
+/// Refuses inputs that do not fit the rows of targets or hold a number that is not finite.
+fn check_inputs(name: &str, inputs: &Inputs, rows: usize) -> Result<()> {
+    if inputs.rows() != rows {
+        let what = if matches!(inputs, Inputs::Table(_)) { "rows of features" } else { "images" };
+        return Err(Error::data(format!("{name}: {} {what} but {rows} rows of labels", inputs.rows())));
+    }
+    let Inputs::Table(features) = inputs else { return Ok(()) };
+    let values = match features {
+        Features::Dense(m) => m.as_slice(),
+        Features::Sparse(m) => m.parts().2,
+    };
+    if !values.iter().all(|v| v.is_finite()) {
+        let row = (0..features.rows())
+            .find(|&row| {
+                let mut bad = false;
+                features.for_each_in_row(row, |_, v| bad |= !v.is_finite());
+                bad
+            })
+            .unwrap_or(0);
+        return Err(Error::data(format!("{name} row {}: a feature is not a finite number", row + 1)));
+    }
+    Ok(())
+}
+
+/// Refuses targets that are no distributions.
+fn check_targets(name: &str, targets: &Matrix<f32>) -> Result<()> {
+    if targets.cols() == 0 {
+        return Err(Error::data(format!("{name}: no label columns")));
+    }
+    for (row, target) in targets.iter_rows().enumerate() {
+        let sum: f64 = target.iter().map(|&v| f64::from(v)).sum();
+        if !target.iter().all(|v| v.is_finite() && *v >= 0.0) || (sum - 1.0).abs() > SIMPLEX_TOLERANCE {
+            return Err(Error::data(format!(
+                "{name} row {}: the labels are not a distribution (non-negative, summing to 1; the sum is {sum})",
+                row + 1
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn numbered_labels(labels: usize) -> Vec<String> {
+    (0..labels).map(|label| format!("label_{label}")).collect()
+}
+
+/// Whether a part of a split is tested or learnt from; `None` when its name is that of no part.
+pub fn is_tested(part: &str) -> Option<bool> {
+    match part.trim().to_ascii_lowercase().as_str() {
+        "test" => Some(true),
+        "train" | "training" | "valid" | "validation" | "val" => Some(false),
+        _ => None,
     }
 }

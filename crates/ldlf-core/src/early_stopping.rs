@@ -19,10 +19,10 @@ pub fn hold_out(data: &Dataset, share: f64, seed: Seed) -> (Vec<usize>, Vec<usiz
     }
     let mut generator = seed.named("validation").generator();
     let mut held = vec![false; rows];
-    match &data.groups {
+    match data.groups() {
         None => permutation(rows, &mut generator).into_iter().take(wanted).for_each(|row| held[row] = true),
         Some(groups) => {
-            let mut names: Vec<u32> = groups.clone();
+            let mut names: Vec<u32> = groups.to_vec();
             names.sort_unstable();
             names.dedup();
             let mut count = 0;
@@ -57,7 +57,7 @@ impl HeldOutKl {
             let weight = f64::from(data.weight(row));
             // A row of weight zero does not count even where its divergence is not finite.
             if weight != 0.0 {
-                kl.sum += weight * measures::kl(data.targets.row(row), predicted);
+                kl.sum += weight * measures::kl(data.targets().row(row), predicted);
                 kl.weight += weight;
             }
         }
@@ -119,8 +119,7 @@ mod tests {
     use crate::{Features, Matrix};
 
     fn rows(n: usize) -> Dataset {
-        Dataset::new("rows", Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap())
-            .unwrap()
+        Dataset::new(Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap()).unwrap()
     }
 
     #[test]
@@ -134,8 +133,7 @@ mod tests {
 
     #[test]
     fn groups_stay_together() {
-        let mut data = rows(60);
-        data.groups = Some((0..60).map(|row| row / 6).collect());
+        let data = rows(60).with_groups((0..60).map(|row| row / 6).collect()).unwrap();
         let (training, validation) = hold_out(&data, 0.2, Seed::new(3));
         assert_eq!(validation.len(), 12);
         assert!(training.iter().all(|row| validation.iter().all(|other| row / 6 != other / 6)));
@@ -150,7 +148,7 @@ mod tests {
     fn held_out_rows_count_by_their_weights_and_parts_of_them_add_up() {
         let targets = Matrix::from_rows(&[[0.5, 0.5], [1.0, 0.0], [0.25, 0.75]]);
         let features = Features::Dense(Matrix::zeros(3, 1));
-        let data = Dataset::new("three rows", features, targets).unwrap().with_weights(vec![1.0, 3.0, 0.0]);
+        let data = Dataset::new(features, targets).unwrap().with_weights(vec![1.0, 3.0, 0.0]);
         let data = data.unwrap();
         let predicted = [0.5, 0.5, 0.5, 0.5, f32::NAN, f32::NAN];
         let kl = HeldOutKl::of(&data, 0..3, &predicted);

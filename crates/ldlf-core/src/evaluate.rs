@@ -249,7 +249,7 @@ fn check(plan: &Plan<'_>) -> Result<()> {
         if let Some(row) = fold.training.iter().chain(&fold.test).find(|&&row| row >= rows) {
             return Err(Error::usage(format!(
                 "fold {number} names row {row}, {} has {rows} rows counted from 0",
-                plan.data.name
+                plan.data.name()
             )));
         }
     }
@@ -262,7 +262,7 @@ fn journal_keys(plan: &Plan<'_>, jobs: &[JobId]) -> Vec<FoldKey> {
         let learner = &plan.learners[job.learner];
         FoldKey {
             version: env!("CARGO_PKG_VERSION").to_string(),
-            dataset: plan.data.name.clone(),
+            dataset: plan.data.name().to_string(),
             fingerprint: of_fold[job.fold].clone(),
             learner: learner.name().to_string(),
             parameters: learner.settings(),

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::{Dataset, Error, Result};
-
 /// What the rows of a learner may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -99,20 +97,5 @@ impl Facts {
     /// Whether rows may be images.
     pub fn reads_images(&self) -> bool {
         self.reads != Reads::Table
-    }
-
-    /// Refuses rows that the learner does not read.
-    pub(crate) fn check_kind(&self, data: &Dataset) -> Result<()> {
-        match (self.reads, data.images.is_some()) {
-            (Reads::Table, true) => Err(Error::usage(format!(
-                "{} reads tables, not images; train a learner that reads images, or make a table of their features first",
-                self.name
-            ))),
-            (Reads::Images, false) => Err(Error::usage(format!(
-                "{} reads images, not tables; train a learner that reads tables",
-                self.name
-            ))),
-            _ => Ok(()),
-        }
     }
 }

@@ -56,15 +56,15 @@ fn cut(data: &Dataset, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
     }
     let blocks = shuffled_blocks(data, seed);
     if blocks.len() < folds {
-        let unit = if data.groups.is_some() { "groups" } else { "rows" };
+        let unit = if data.groups().is_some() { "groups" } else { "rows" };
         return Err(Error::usage(format!(
             "{}: {} {unit} cannot make {folds} folds; ask for fewer",
-            data.name,
+            data.name(),
             blocks.len()
         )));
     }
     let mut fold_of = vec![0; data.rows()];
-    if data.groups.is_none() {
+    if data.groups().is_none() {
         for (place, block) in blocks.iter().enumerate() {
             fold_of[block[0]] = place * folds / blocks.len();
         }
@@ -115,28 +115,20 @@ pub fn is_tested(part: &str) -> Option<bool> {
 pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
     let fold = split_parts(data)?;
     if fold.test.is_empty() {
-        return Err(Error::data(format!("{}: the split marks no row \"test\"", data.name)));
+        return Err(Error::data(format!("{}: the split marks no row \"test\"", data.name())));
     }
     Ok(vec![fold])
 }
 
 /// The two sides of the source's own split, of which only the training side must have rows.
 pub fn split_parts(data: &Dataset) -> Result<Fold> {
-    let Some(parts) = &data.split else {
-        return Err(Error::usage(format!("{}: there is no split; name its column", data.name)));
+    let Some(parts) = data.split() else {
+        return Err(Error::usage(format!("{}: there is no split; name its column", data.name())));
     };
-    let tested = |(row, part): (usize, &String)| {
-        is_tested(part).ok_or_else(|| {
-            Error::data(format!(
-                "{} row {}: {part:?} is no part of a split; write train, valid or test",
-                data.name,
-                row + 1
-            ))
-        })
-    };
-    let fold = Fold::testing(&parts.iter().enumerate().map(tested).collect::<Result<Vec<_>>>()?);
+    let tested = |part: &String| is_tested(part) == Some(true);
+    let fold = Fold::testing(&parts.iter().map(tested).collect::<Vec<_>>());
     if fold.training.is_empty() {
-        return Err(Error::data(format!("{}: the split marks no row \"train\"", data.name)));
+        return Err(Error::data(format!("{}: the split marks no row \"train\"", data.name())));
     }
     Ok(fold)
 }
@@ -176,8 +168,8 @@ pub fn random_splits(data: &Dataset, share: f64, repeats: usize, seed: u64) -> R
     let split = |repeat: usize| {
         let blocks = shuffled_blocks(data, Seed::new(seed).named("split").numbered(repeat as u64));
         if blocks.len() < 2 {
-            let unit = if data.groups.is_some() { "group" } else { "row" };
-            return Err(Error::usage(format!("{}: one {unit} cannot be split", data.name)));
+            let unit = if data.groups().is_some() { "group" } else { "row" };
+            return Err(Error::usage(format!("{}: one {unit} cannot be split", data.name())));
         }
         let mut tested = vec![true; data.rows()];
         let mut count = 0;
@@ -197,7 +189,7 @@ pub fn random_splits(data: &Dataset, share: f64, repeats: usize, seed: u64) -> R
 /// Rows that must stay together, in random order: single rows, or whole groups.
 fn shuffled_blocks(data: &Dataset, seed: Seed) -> Vec<Vec<usize>> {
     let mut generator = seed.generator();
-    let Some(groups) = &data.groups else {
+    let Some(groups) = data.groups() else {
         return permutation(data.rows(), &mut generator).into_iter().map(|row| vec![row]).collect();
     };
     let mut members = std::collections::BTreeMap::<u32, Vec<usize>>::new();
@@ -217,8 +209,8 @@ mod tests {
     use crate::{Features, Matrix};
 
     fn rows(n: usize) -> Dataset {
-        Dataset::new("rows", Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap())
-            .unwrap()
+        let targets = Matrix::new(n, 1, vec![1.0; n]).unwrap();
+        Dataset::new(Features::Dense(Matrix::zeros(n, 1)), targets).unwrap().named("rows")
     }
 
     /// People with 1, 2, ..., 12 rows each, their rows scattered.
@@ -226,13 +218,11 @@ mod tests {
         let mut groups: Vec<u32> = (1..=12).flat_map(|person| vec![person; person as usize]).collect();
         let order = permutation(groups.len(), &mut Seed::new(5).generator());
         groups = order.iter().map(|&row| groups[row]).collect();
-        let mut data = rows(groups.len());
-        data.groups = Some(groups);
-        data
+        rows(groups.len()).with_groups(groups).unwrap()
     }
 
     fn no_group_on_both_sides(data: &Dataset, folds: &[Fold]) -> bool {
-        let groups = data.groups.as_ref().unwrap();
+        let groups = data.groups().unwrap();
         folds.iter().all(|fold| {
             fold.test.iter().all(|&test| fold.training.iter().all(|&other| groups[test] != groups[other]))
         })
@@ -287,13 +277,13 @@ mod tests {
 
     #[test]
     fn the_sources_own_split_is_one_fold() {
-        let mut data = rows(4);
+        let data = rows(4);
         assert!(by_split(&data).is_err());
-        data.split = Some(["train", "test", "valid", "Test"].map(String::from).to_vec());
-        assert_eq!(by_split(&data).unwrap(), [Fold { training: vec![0, 2], test: vec![1, 3] }]);
-        data.split = Some(["train", "tset", "valid", "test"].map(String::from).to_vec());
+        let split = |parts: [&str; 4]| data.clone().with_split(parts.map(String::from).to_vec());
+        let marked = split(["train", "test", "valid", "Test"]).unwrap();
+        assert_eq!(by_split(&marked).unwrap(), [Fold { training: vec![0, 2], test: vec![1, 3] }]);
         assert_eq!(
-            by_split(&data).unwrap_err().to_string(),
+            split(["train", "tset", "valid", "test"]).unwrap_err().to_string(),
             "rows row 2: \"tset\" is no part of a split; write train, valid or test"
         );
     }

@@ -85,7 +85,7 @@ mod tests {
     fn every_generator_gives_what_was_asked_and_the_same_twice() {
         for generator in GENERATORS {
             let data = named(generator.name, 30, 5, &Settings::new()).unwrap();
-            assert_eq!((data.rows(), data.name.as_str()), (30, generator.name));
+            assert_eq!((data.rows(), data.name()), (30, generator.name));
             assert_eq!(data, named(generator.name, 30, 5, &Settings::new()).unwrap());
             assert_ne!(data, named(generator.name, 30, 6, &Settings::new()).unwrap());
             let longer = named(generator.name, 40, 5, &Settings::new()).unwrap();

@@ -1,13 +1,13 @@
-//! Pictures, one a row, decoded when they are asked for: what a deep network reads in place of a table of features.
+//! Images, one per row, decoded when they are asked for: what a deep network reads in place of a table of features.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::Result;
+use crate::{Error, Result};
 
-/// A decoded picture in three channels of bytes.
+/// A decoded image in three channels of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct Image {
     /// Pixels from left to right.
     pub width: usize,
     /// Pixels from top to bottom.
@@ -16,9 +16,9 @@ pub struct Picture {
     pub rgb: Vec<u8>,
 }
 
-/// Where pictures come from: a folder, an archive, a camera. Decoding is the source's business, and so is keeping what was decoded.
-pub trait Pictures: Debug + Send + Sync {
-    /// The number of pictures.
+/// Where images come from: a folder, an archive, a camera. Decoding is the source's business, and so is keeping what was decoded.
+pub trait ImageSource: Debug + Send + Sync {
+    /// The number of images.
     fn len(&self) -> usize;
 
     /// Whether there are none.
@@ -26,34 +26,39 @@ pub trait Pictures: Debug + Send + Sync {
         self.len() == 0
     }
 
-    /// What messages and predictions call a picture: its path within the folder or archive.
-    fn name(&self, picture: usize) -> &str;
+    /// What messages and predictions call an image: its path within the folder or archive.
+    fn name(&self, image: usize) -> &str;
 
-    /// A picture, upright, resized so that its shorter side has `side` pixels. The error names the picture.
-    fn resized(&self, picture: usize, side: usize) -> Result<Arc<Picture>>;
+    /// An image, upright, resized so that its shorter side has `side` pixels. The error names the image.
+    fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>>;
 }
 
-/// One picture a row: some of the pictures of a source, in the order of the rows.
+/// One image per row: some of the images of a source, in the order of the rows.
 #[derive(Clone, Debug)]
 pub struct Images {
-    source: Arc<dyn Pictures>,
+    source: Arc<dyn ImageSource>,
     rows: Vec<u32>,
 }
 
 impl Images {
-    /// Every picture of a source.
-    pub fn all(source: Arc<dyn Pictures>) -> Self {
+    /// Every image of a source.
+    pub fn all(source: Arc<dyn ImageSource>) -> Self {
         let rows = (0..source.len() as u32).collect();
         Images { source, rows }
     }
 
-    /// The pictures of the given numbers, one a row.
+    /// The images of the given numbers, one per row.
     ///
     /// # Panics
-    /// When the source has no picture of such a number.
-    pub fn of(source: Arc<dyn Pictures>, rows: Vec<u32>) -> Self {
-        assert!(rows.iter().all(|&picture| (picture as usize) < source.len()), "a picture is not there");
+    /// When the source has no image of such a number.
+    pub fn of(source: Arc<dyn ImageSource>, rows: Vec<u32>) -> Self {
+        assert!(rows.iter().all(|&image| (image as usize) < source.len()), "an image is not there");
         Images { source, rows }
+    }
+
+    /// Images known by name alone, as a table names them: to be found in a folder or an archive before they are read.
+    pub fn named(names: Vec<String>) -> Self {
+        Images::all(Arc::new(Names(names)))
     }
 
     /// The number of rows.
@@ -61,13 +66,18 @@ impl Images {
         self.rows.len()
     }
 
-    /// What the picture of a row is called.
+    /// What the image of a row is called.
     pub fn name(&self, row: usize) -> &str {
         self.source.name(self.rows[row] as usize)
     }
 
-    /// The picture of a row, resized so that its shorter side has `side` pixels.
-    pub fn resized(&self, row: usize, side: usize) -> Result<Arc<Picture>> {
+    /// What the images of all rows are called.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        (0..self.rows()).map(|row| self.name(row))
+    }
+
+    /// The image of a row, resized so that its shorter side has `side` pixels.
+    pub fn resized(&self, row: usize, side: usize) -> Result<Arc<Image>> {
         self.source.resized(self.rows[row] as usize, side)
     }
 
@@ -77,7 +87,7 @@ impl Images {
     }
 }
 
-/// The same pictures of the same source.
+/// The same images of the same source.
 impl PartialEq for Images {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.source, &other.source) && self.rows == other.rows
@@ -92,4 +102,25 @@ pub enum BadImages {
     Fail,
     /// Leave the row out, with a notice.
     Skip,
+}
+
+/// Names without images.
+#[derive(Debug)]
+struct Names(Vec<String>);
+
+impl ImageSource for Names {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn name(&self, image: usize) -> &str {
+        &self.0[image]
+    }
+
+    fn resized(&self, image: usize, _: usize) -> Result<Arc<Image>> {
+        Err(Error::data(format!(
+            "the image {:?} was named but not opened; give the folder or zip file that holds it",
+            self.0[image]
+        )))
+    }
 }

@@ -5,8 +5,8 @@ use crate::graph::{Flow, Graph};
 use crate::learner::Summary;
 use crate::stored::{Array, ModelShape, Parts};
 use crate::{
-    Algorithm, Dataset, Error, Facts, Features, FitContext, Fitted, Images, Matrix, Model, Prediction, Reads,
-    Result, Threads,
+    Algorithm, Dataset, Error, Facts, FitContext, Fitted, Inputs, Matrix, Model, Prediction, Reads, Result,
+    Threads,
 };
 use ldlf_math::numeric::on_simplex;
 
@@ -47,20 +47,10 @@ struct MeanModel {
     distribution: Vec<f32>,
 }
 
-impl MeanModel {
-    fn for_rows(&self, rows: usize) -> Result<Prediction> {
-        let labels = self.distribution.len();
-        Ok(Prediction::Distributions(Matrix::new(rows, labels, self.distribution.repeat(rows))?))
-    }
-}
-
 impl Model for MeanModel {
-    fn predict(&self, features: &Features, _: &Threads) -> Result<Prediction> {
-        self.for_rows(features.rows())
-    }
-
-    fn predict_images(&self, images: &Images, _: &Threads) -> Result<Prediction> {
-        self.for_rows(images.rows())
+    fn predict(&self, inputs: &Inputs, _: &Threads) -> Result<Prediction> {
+        let (rows, labels) = (inputs.rows(), self.distribution.len());
+        Ok(Prediction::Distributions(Matrix::new(rows, labels, self.distribution.repeat(rows))?))
     }
 
     fn store(&self, parts: &mut Parts) {
@@ -75,17 +65,18 @@ impl Model for MeanModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Features;
 
     #[test]
     fn rows_count_by_their_weight_and_the_model_survives_its_file() {
         let features = Features::Dense(Matrix::zeros(2, 1));
         let targets = Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
-        let data = Dataset::new("two", features, targets).unwrap().with_weights(vec![3.0, 1.0]).unwrap();
+        let data = Dataset::new(features, targets).unwrap().with_weights(vec![3.0, 1.0]).unwrap();
         let fitted = Mean::params().fit(&data).unwrap();
         let mut parts = Parts::new();
         fitted.model.store(&mut parts);
         let model = Mean::load(&parts, &ModelShape { features: 1, labels: 2 }).unwrap();
-        let prediction = model.predict(&data.features, &Threads::one()).unwrap();
+        let prediction = model.predict(data.inputs(), &Threads::one()).unwrap();
         assert_eq!(prediction, Prediction::Distributions(Matrix::from_rows(&[[0.75, 0.25], [0.75, 0.25]])));
     }
 }

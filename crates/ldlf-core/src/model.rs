@@ -4,25 +4,12 @@ use crate::features::Row;
 use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph};
 use crate::stored::Parts;
-use crate::{Dataset, Error, Features, Images, Prediction, Result, Threads, Value};
+use crate::{Features, Inputs, Prediction, Result, Threads, Value};
 
 /// What was learnt: predicts, and can be stored.
 pub trait Model: Send + Sync {
     /// The prediction for every row. The caller has checked the number of features.
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction>;
-
-    /// The prediction for every picture, by the models that read pictures.
-    fn predict_images(&self, _images: &Images, _threads: &Threads) -> Result<Prediction> {
-        Err(Error::usage("this model reads tables, not pictures"))
-    }
-
-    /// The prediction for every row of `data`, whether rows are pictures or features.
-    fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
-        match &data.images {
-            Some(images) => self.predict_images(images, threads),
-            None => self.predict(&data.features, threads),
-        }
-    }
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
 
     /// Adds arrays and details from which [`Algorithm::load`](crate::Algorithm::load) rebuilds the model.
     fn store(&self, parts: &mut Parts);
@@ -43,7 +30,7 @@ pub trait Model: Send + Sync {
         None
     }
 
-    /// The model's trees over some rows, with the routes of `chosen` ones: what pictures of a forest show. `None` where there are
+    /// The model's trees over some rows, with the routes of `chosen` ones: what figures of a forest show. `None` where there are
     /// no soft trees. The caller has checked the number of features and that the chosen rows are there.
     fn look_inside(&self, _features: &Features, _chosen: &[usize], _threads: &Threads) -> Option<ForestView> {
         None

@@ -1,10 +1,11 @@
 //! A model with what its file says about it: the learner, the parameters, the names of the columns.
 
 use crate::features::Row;
+use crate::inputs::InputKind;
 use crate::learner::Summary;
 use crate::prediction::not_finite;
 use crate::{
-    Csr, Dataset, Error, Features, FitContext, Fitted, Images, Learner, Matrix, Model, Prediction, Result,
+    Csr, Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, Matrix, Model, Prediction, Result,
     RowPredictor, Schema, Settings, Threads,
 };
 
@@ -28,15 +29,14 @@ impl TrainedModel {
     /// Fits `learner` to `data` and keeps the names beside the model.
     pub fn fit(learner: &dyn Learner, data: &Dataset, context: &mut FitContext<'_>) -> Result<Self> {
         if data.rows() == 0 {
-            return Err(Error::data(format!("{}: there are no rows to learn from", data.name)));
+            return Err(Error::data(format!("{}: there are no rows to learn from", data.name())));
         }
-        learner.facts().check_kind(data)?;
         let Fitted { model, summary } = learner.fit(data, context)?;
         let trained = TrainedModel {
             learner: learner.name().to_string(),
             parameters: learner.settings(),
-            features: data.features.cols(),
-            schema: data.schema.clone(),
+            features: data.inputs().cols(),
+            schema: data.schema().clone(),
             summary,
             model,
         };
@@ -44,43 +44,27 @@ impl TrainedModel {
         Ok(trained)
     }
 
-    /// The prediction for every row, after checking that the features are those the model was fitted on.
-    pub fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        if let Some(column) = &self.schema.image_column {
-            return Err(Error::data(format!(
-                "the model reads pictures (its column {column:?}), not a table of features; give a folder or a zip file of pictures"
-            )));
+    /// Whether it reads tables or images: what it was fitted on.
+    pub fn reads(&self) -> InputKind {
+        match self.schema.image_column {
+            Some(_) => InputKind::Images,
+            None => InputKind::Table,
         }
-        if features.cols() != self.features {
+    }
+
+    /// The prediction for every row, after checking that the inputs are such as the model was fitted on.
+    pub fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        self.reads().check(inputs.kind())?;
+        if inputs.cols() != self.features {
             return Err(Error::data(format!(
                 "the model reads {} features, the data has {}; give the columns it was trained on",
                 self.features,
-                features.cols()
+                inputs.cols()
             )));
         }
-        let prediction = self.model.predict(features, threads)?;
+        let prediction = self.model.predict(inputs, threads)?;
         prediction.check_finite()?;
         Ok(prediction)
-    }
-
-    /// The prediction for every picture.
-    pub fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
-        if self.schema.image_column.is_none() {
-            return Err(Error::data(
-                "the model reads a table of features, not pictures; give the columns it was trained on",
-            ));
-        }
-        let prediction = self.model.predict_images(images, threads)?;
-        prediction.check_finite()?;
-        Ok(prediction)
-    }
-
-    /// The prediction for every row of `data`, whether rows are pictures or features.
-    pub fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
-        match &data.images {
-            Some(images) => self.predict_images(images, threads),
-            None => self.predict(&data.features, threads),
-        }
     }
 
     /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
@@ -89,7 +73,7 @@ impl TrainedModel {
     /// ```
     /// use ldlf_core::{Dataset, Features, Matrix, features::Row, mean::Mean};
     /// let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
-    /// let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
+    /// let data = Dataset::new(features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
     /// let model = Mean::params().fit(&data)?;
     /// let mut predictor = model.row_predictor();
     /// assert!((predictor.predict(Row::Dense(&[1.0]))?[0] - 0.3).abs() < 1e-6);
@@ -153,7 +137,8 @@ impl RowPredictor for ByTheBatch<'_> {
                 values.to_vec(),
             )?),
         };
-        self.last = self.model.predict(&features, &Threads::one())?.into_distributions()?.into_vec();
+        self.last =
+            self.model.predict(&Inputs::Table(features), &Threads::one())?.into_distributions()?.into_vec();
         Ok(&self.last)
     }
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 use burn::module::Module;
 use burn::tensor::Device;
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Error, Features, Images, Matrix, Model, Prediction, Result, Seed, Threads, Value};
+use ldlf_core::{Error, Images, Inputs, Matrix, Model, Prediction, Result, Seed, Threads, Value};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::arrays;
 use crate::backbones::{Backbone, BackboneKind, Input};
 use crate::images::Preparation;
 use crate::learners::entries;
-use crate::network::{self, Compute, Network, Preprocessing, Rows, pass};
+use crate::network::{self, Compute, Network, Preprocessing, pass};
 use crate::output_layer::OutputLayer;
 use crate::stored::{numbers_under, put_network};
 use crate::weights::{WeightReport, load_weights};
@@ -33,29 +33,14 @@ pub(crate) struct DeepModel {
     pub device: Device,
 }
 
-impl DeepModel {
-    fn predict_all(&self, rows: Rows<'_>, threads: &Threads) -> Result<Prediction> {
-        let compute = Compute::new(threads)?;
-        let chosen: Vec<usize> = (0..rows.len()).collect();
-        let predicted = network::predict(
-            &self.network,
-            &self.output,
-            rows,
-            &chosen,
-            &self.preprocessing,
-            (&self.device, &compute),
-        )?;
-        Ok(Prediction::Distributions(predicted))
-    }
-}
-
 impl Model for DeepModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        self.predict_all(Rows::Table(features), threads)
-    }
-
-    fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
-        self.predict_all(Rows::Images(images), threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let compute = Compute::new(threads)?;
+        let chosen: Vec<usize> = (0..inputs.rows()).collect();
+        let on = (&self.device, &compute);
+        let predicted =
+            network::predict(&self.network, &self.output, inputs, &chosen, &self.preprocessing, on)?;
+        Ok(Prediction::Distributions(predicted))
     }
 
     fn store(&self, parts: &mut Parts) {
@@ -218,7 +203,8 @@ impl FeatureNetwork {
         let chosen: Vec<usize> = (0..images.rows()).collect();
         let compute = Compute::new(threads)?;
         let through = |x| self.backbone.forward_to(layer, x).expect("the layer is one of those listed");
-        let all = pass(Rows::Images(images), &chosen, &self.preprocessing, &self.device, &compute, through)?;
+        let all =
+            pass(&images.clone().into(), &chosen, &self.preprocessing, &self.device, &compute, through)?;
         let width = all.len() / images.rows().max(1);
         Ok(Matrix::new(images.rows(), width, all)?)
     }

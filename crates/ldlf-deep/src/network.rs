@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::{Error, Features, Images, Matrix, Result, Seed, Threads};
+use ldlf_core::{Error, Features, Inputs, Matrix, Result, Seed, Threads};
 use ldlf_math::memory;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
@@ -155,25 +155,6 @@ impl Preprocessing {
     }
 }
 
-/// The rows that a network reads.
-#[derive(Clone, Copy)]
-pub enum Rows<'a> {
-    /// Of a table.
-    Table(&'a Features),
-    /// Images.
-    Images(&'a Images),
-}
-
-impl Rows<'_> {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Rows::Table(features) => features.rows(),
-            Rows::Images(images) => images.rows(),
-        }
-    }
-}
-
 /// Threads that prefetch images for a network.
 pub(crate) const READERS: usize = 2;
 
@@ -185,7 +166,7 @@ const AT_ONCE: usize = 32;
 /// # Shapes
 /// - `through`: `[rows, channels, side, side]` to `[rows, outputs]`; result: `[rows, outputs]`, row after row
 pub fn pass(
-    rows: Rows<'_>,
+    inputs: &Inputs,
     chosen: &[usize],
     preprocessing: &Preprocessing,
     device: &Device,
@@ -197,16 +178,16 @@ pub fn pass(
     let mut add = |numbers: Vec<f32>| {
         all.extend(compute.run(|| host(through(preprocessing.tensor(numbers, device)).into_data())));
     };
-    match (rows, preprocessing) {
-        (Rows::Table(features), Preprocessing::Table { .. }) => {
+    match preprocessing {
+        Preprocessing::Table { .. } => {
+            let features = inputs.table()?;
             batches.iter().for_each(|batch| add(preprocessing.scaled(features, batch)));
         }
-        (Rows::Images(images), Preprocessing::Images(preparation)) => {
-            for batch in prefetch(images, &batches, preparation, None, READERS)? {
+        Preprocessing::Images(preparation) => {
+            for batch in prefetch(inputs.images()?, &batches, preparation, None, READERS)? {
                 add(batch?.pixels);
             }
         }
-        _ => return Err(Error::usage("the model reads images or a table, and was given the other")),
     }
     Ok(all)
 }
@@ -215,13 +196,13 @@ pub fn pass(
 pub fn predict(
     network: &Network,
     output: &OutputLayer,
-    rows: Rows<'_>,
+    inputs: &Inputs,
     chosen: &[usize],
     preprocessing: &Preprocessing,
     (device, compute): (&Device, &Compute),
 ) -> Result<Matrix<f32>> {
     let activations =
-        pass(rows, chosen, preprocessing, device, compute, |x| network.activations(x, &Mode::Predict))?;
+        pass(inputs, chosen, preprocessing, device, compute, |x| network.activations(x, &Mode::Predict))?;
     Ok(Matrix::new(chosen.len(), output.labels(), output.predict(&activations, compute.threads()))?)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::parameters::ParameterSet;
 use ldlf_core::split::SplitPart;
-use ldlf_core::{Dataset, Error, Result, Seed, Settings};
+use ldlf_core::{Dataset, Error, Inputs, Result, Seed, Settings};
 use ldlf_forest::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
@@ -120,7 +120,7 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
         return ((0..data.rows()).collect(), Vec::new());
     }
     let is_valid = |part: &String| SplitPart::named(part) == Some(SplitPart::Valid);
-    if let Some(parts) = &data.split {
+    if let Some(parts) = data.split() {
         let (valid, rest): (Vec<usize>, Vec<usize>) =
             (0..data.rows()).partition(|&row| is_valid(&parts[row]));
         if !valid.is_empty() && !rest.is_empty() {
@@ -137,11 +137,11 @@ pub(crate) fn preprocessing(
     rows: &[usize],
 ) -> Result<Preprocessing> {
     let channels = plan.network.channels;
-    match (&data.images, kind.preparation(plan.network.side.given(), channels)) {
-        (Some(_), None) | (None, Some(_)) => Err(kind.refusal()),
-        (None, None) => Ok(Preprocessing::table(&data.features, rows)),
-        (Some(_), Some(_)) if channels == 2 => Err(Error::usage("channels must be 1 or 3, got 2")),
-        (Some(_), Some(preparation)) => Ok(Preprocessing::Images(preparation)),
+    match (data.inputs(), kind.preparation(plan.network.side.given(), channels)) {
+        (Inputs::Images(_), None) | (Inputs::Table(_), Some(_)) => Err(kind.refusal()),
+        (Inputs::Table(features), None) => Ok(Preprocessing::table(features, rows)),
+        (Inputs::Images(_), Some(_)) if channels == 2 => Err(Error::usage("channels must be 1 or 3, got 2")),
+        (Inputs::Images(_), Some(preparation)) => Ok(Preprocessing::Images(preparation)),
     }
 }
 

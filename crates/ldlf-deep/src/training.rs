@@ -10,9 +10,7 @@ use ldlf_core::checkpoint::Source;
 use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, Parts};
-use ldlf_core::{
-    Dataset, Error, Features, FitContext, InProgress, Matrix, Prediction, Result, Seed, Threads,
-};
+use ldlf_core::{Dataset, Error, FitContext, InProgress, Inputs, Matrix, Prediction, Result, Seed, Threads};
 use ldlf_forest::algorithm1::{Steps, Training};
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
@@ -24,7 +22,7 @@ use crate::arrays::{self, Numbers, host};
 use crate::backbones::{BackboneKind, Mode};
 use crate::images::{Augmentation, Batch, PrefetchedBatches, prefetch};
 use crate::model::DeepModel;
-use crate::network::{self, Compute, Network, Preprocessing, READERS, Rows};
+use crate::network::{self, Compute, Network, Preprocessing, READERS};
 use crate::output_layer::OutputLayer;
 use crate::plan::{Plan, Rule, frozen, preprocessing, sides};
 use crate::steps::{self, State};
@@ -143,10 +141,13 @@ impl<'a> OnNetwork<'a> {
         }
         let batch = match &mut self.epoch {
             Some(Epoch::Images(ahead)) => ahead.next().transpose()?,
-            Some(Epoch::Table(batches)) => batches.next().map(|rows| {
-                let pixels = self.preprocessing.scaled(&self.data.features, &rows);
-                Batch { rows, pixels }
-            }),
+            Some(Epoch::Table(batches)) => {
+                let features = self.data.features()?;
+                batches.next().map(|rows| {
+                    let pixels = self.preprocessing.scaled(features, &rows);
+                    Batch { rows, pixels }
+                })
+            }
             None => None,
         };
         Ok(batch.expect("an epoch has a mini-batch for each of its iterations"))
@@ -154,22 +155,22 @@ impl<'a> OnNetwork<'a> {
 
     fn rest_of_epoch(&self, iteration: usize) -> Result<Epoch> {
         let batches = self.batches.rest_of_epoch(iteration);
-        match (&self.data.images, &self.preprocessing) {
-            (Some(images), Preprocessing::Images(preparation)) => {
+        match &self.preprocessing {
+            Preprocessing::Images(preparation) => {
+                let images = self.data.inputs().images()?;
                 let p = &self.plan.network;
                 let augmentation = Augmentation { flip: p.flip, crop: p.crop, jitter: p.jitter };
                 let epoch = (iteration / self.batches.per_epoch()) as u64;
                 let look = Some((&augmentation, self.seed.named("augmentation").numbered(epoch)));
                 Ok(Epoch::Images(prefetch(images, &batches, preparation, look, READERS)?))
             }
-            _ => Ok(Epoch::Table(batches.into_iter())),
+            Preprocessing::Table { .. } => Ok(Epoch::Table(batches.into_iter())),
         }
     }
 
-    fn predict_with(&self, network: &Network, data: &Dataset, chosen: &[usize]) -> Result<Matrix<f32>> {
-        let rows = data.images.as_ref().map_or(Rows::Table(&data.features), Rows::Images);
+    fn predict_with(&self, network: &Network, inputs: &Inputs, chosen: &[usize]) -> Result<Matrix<f32>> {
         let device = self.device.clone().without_autodiff();
-        network::predict(network, &self.output, rows, chosen, &self.preprocessing, (&device, &self.compute))
+        network::predict(network, &self.output, inputs, chosen, &self.preprocessing, (&device, &self.compute))
     }
 }
 
@@ -189,9 +190,9 @@ impl Steps for OnNetwork<'_> {
         };
         let mut network = self.network.take().expect("the network is away only within a step");
         let examples = Examples {
-            targets: self.data.targets.as_slice(),
+            targets: self.data.targets().as_slice(),
             labels: self.data.labels(),
-            weights: self.data.weights.as_deref(),
+            weights: self.data.weights(),
             rows: Some(&rows),
         };
         let (output, preprocessing, device, state, threads) =
@@ -229,19 +230,19 @@ impl Steps for OnNetwork<'_> {
     fn update_leaves(&mut self, _: usize) {
         let (activations, rows) = std::mem::take(&mut self.noted);
         let examples = Examples {
-            targets: self.data.targets.as_slice(),
+            targets: self.data.targets().as_slice(),
             labels: self.data.labels(),
-            weights: self.data.weights.as_deref(),
+            weights: self.data.weights(),
             rows: Some(&rows),
         };
         let update = LeafUpdate { iterations: self.plan.forest.leaf_iterations, prior: self.prior.clone() };
-        let ordered = self.data.schema.label_values.is_some();
+        let ordered = self.data.schema().label_values.is_some();
         let smoothing = if ordered { self.plan.forest.leaf_smoothing } else { 0.0 };
         self.output.update_leaves(&activations, &examples, &update, smoothing, self.compute.threads());
     }
 
     fn validate(&mut self) -> Result<f64> {
-        let predicted = self.predict_with(&self.network().valid(), self.data, &self.validation)?;
+        let predicted = self.predict_with(&self.network().valid(), self.data.inputs(), &self.validation)?;
         self.mae = mean_absolute_error(self.data, &self.validation, &predicted);
         Ok(HeldOutKl::of(self.data, self.validation.iter().copied(), predicted.as_slice()).mean())
     }
@@ -318,23 +319,9 @@ impl Steps for OnNetwork<'_> {
 }
 
 impl InProgress for OnNetwork<'_> {
-    fn predict(&self, features: &Features, _: &Threads) -> Result<Prediction> {
-        let chosen: Vec<usize> = (0..features.rows()).collect();
-        let device = self.device.clone().without_autodiff();
-        let predicted = network::predict(
-            &self.network().valid(),
-            &self.output,
-            Rows::Table(features),
-            &chosen,
-            &self.preprocessing,
-            (&device, &self.compute),
-        )?;
-        Ok(Prediction::Distributions(predicted))
-    }
-
-    fn predict_rows(&self, data: &Dataset, _: &Threads) -> Result<Prediction> {
-        let chosen: Vec<usize> = (0..data.rows()).collect();
-        Ok(Prediction::Distributions(self.predict_with(&self.network().valid(), data, &chosen)?))
+    fn predict(&self, inputs: &Inputs, _: &Threads) -> Result<Prediction> {
+        let chosen: Vec<usize> = (0..inputs.rows()).collect();
+        Ok(Prediction::Distributions(self.predict_with(&self.network().valid(), inputs, &chosen)?))
     }
 
     fn rows_an_iteration(&self) -> Option<usize> {
@@ -348,12 +335,12 @@ impl InProgress for OnNetwork<'_> {
 
 /// The weighted mean absolute error of the predicted means of some rows, where labels are ordered.
 fn mean_absolute_error(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> Option<f64> {
-    let values = data.schema.label_values.as_ref()?;
+    let values = data.schema().label_values.as_ref()?;
     let mean = |shares: &[f32]| values.iter().zip(shares).map(|(v, &p)| v * f64::from(p)).sum::<f64>();
     let (mut error, mut total) = (0.0, 0.0);
     for (index, &row) in rows.iter().enumerate() {
         let weight = f64::from(data.weight(row));
-        let truth = data.truth.as_ref().map_or_else(|| mean(data.targets.row(row)), |truth| truth[row]);
+        let truth = data.truth().map_or_else(|| mean(data.targets().row(row)), |truth| truth[row]);
         error += weight * (mean(predicted.row(index)) - truth).abs();
         total += weight;
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ldlf_core::images::{Picture, Pictures};
+use ldlf_core::images::{Image, ImageSource};
 use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::stored::Parts;
 use ldlf_core::{
@@ -26,17 +26,17 @@ fn colour(number: usize, count: usize) -> f64 {
     ((number * 37) % count) as f64 / count as f64
 }
 
-impl Pictures for Squares {
+impl ImageSource for Squares {
     fn len(&self) -> usize {
         self.0.len()
     }
     fn name(&self, image: usize) -> &str {
         &self.0[image]
     }
-    fn resized(&self, image: usize, side: usize) -> Result<Arc<Picture>> {
+    fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>> {
         let blue = (255.0 * colour(image, self.len())) as u8;
         let rgb = [255 - blue, 30, blue].repeat(side * side);
-        Ok(Arc::new(Picture { width: side, height: side, rgb }))
+        Ok(Arc::new(Image { width: side, height: side, rgb }))
     }
 }
 
@@ -52,16 +52,14 @@ fn targets() -> Matrix<f32> {
 }
 
 fn squares() -> Dataset {
-    let mut data = Dataset::of_images("squares", Squares::images(ROWS), "file", targets()).unwrap();
-    data.schema.label_values = Some(vec![0.0, 1.0, 2.0]);
-    data
+    Dataset::new(Squares::images(ROWS), targets()).unwrap().with_label_values(vec![0.0, 1.0, 2.0]).unwrap()
 }
 
 /// The same targets over a table whose first column is the colour.
 fn table() -> Dataset {
     let row = |number: usize| [colour(number, ROWS) as f32 * 10.0, (number % 7) as f32];
     let features = Features::Dense(Matrix::from_rows(&(0..ROWS).map(row).collect::<Vec<_>>()));
-    Dataset::new("table", features, targets()).unwrap()
+    Dataset::new(features, targets()).unwrap()
 }
 
 fn entry(name: &str) -> LearnerEntry {
@@ -96,14 +94,14 @@ fn bytes(model: &TrainedModel) -> Vec<u8> {
 }
 
 fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
-    let predicted = model.predict_rows(data, &Threads::one()).unwrap().into_distributions().unwrap();
-    mean_over_rows(&KL, &data.targets, &predicted, None)
+    let predicted = model.predict(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
+    mean_over_rows(&KL, data.targets(), &predicted, None)
 }
 
 /// What the best constant answer gives.
 fn floor(data: &Dataset) -> f64 {
     let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
-    mean_over_rows(&KL, &data.targets, &Matrix::new(ROWS, mean.len(), mean.repeat(ROWS)).unwrap(), None)
+    mean_over_rows(&KL, data.targets(), &Matrix::new(ROWS, mean.len(), mean.repeat(ROWS)).unwrap(), None)
 }
 
 #[test]
@@ -230,8 +228,8 @@ fn a_stopped_training_keeps_the_best_epoch() {
 
 #[test]
 fn rows_that_the_data_marks_valid_are_those_it_is_measured_on() {
-    let mut data = squares();
-    data.split = Some((0..ROWS).map(|row| if row < 32 { "valid" } else { "train" }.to_string()).collect());
+    let split = (0..ROWS).map(|row| if row < 32 { "valid" } else { "train" }.to_string()).collect();
+    let data = squares().with_split(split).unwrap();
     let model = fit("dldl", &["epochs=1"], &data);
     // 64 rows are left: four batches.
     assert_eq!(model.summary.iterations, 4);
@@ -248,8 +246,8 @@ fn a_model_survives_its_file() {
         let again = TrainedModel::from_parts(parts, &entries()).unwrap();
         let threads = Threads::one();
         assert_eq!(
-            model.predict_rows(&data, &threads).unwrap(),
-            again.predict_rows(&data, &threads).unwrap()
+            model.predict(data.inputs(), &threads).unwrap(),
+            again.predict(data.inputs(), &threads).unwrap()
         );
     }
 }

@@ -13,7 +13,7 @@ use ldlf_core::early_stopping::{Patience, Verdict};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::Parts;
 use ldlf_core::{
-    Dataset, Error, Features, FitContext, FitEvent, InProgress, Prediction, Result, Seed, StopReason, Threads,
+    Error, FitContext, FitEvent, InProgress, Inputs, Prediction, Result, Seed, StopReason, Threads,
 };
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -351,12 +351,8 @@ impl<'a, S: Steps> Training<'a, S> {
 }
 
 impl<S: Steps> InProgress for Training<'_, S> {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        self.steps.predict(features, threads)
-    }
-
-    fn predict_rows(&self, data: &Dataset, threads: &Threads) -> Result<Prediction> {
-        self.steps.predict_rows(data, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        self.steps.predict(inputs, threads)
     }
 
     fn rows_an_iteration(&self) -> Option<usize> {

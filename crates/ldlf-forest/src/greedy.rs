@@ -1,6 +1,7 @@
 //! A start from greedily grown trees: their splits, softened, are the first units.
 
-use ldlf_core::{Dataset, Features, FitContext, Matrix, Result, Seed, Threads};
+use ldlf_core::dataset::Tabular;
+use ldlf_core::{Features, FitContext, Matrix, Result, Seed, Threads};
 use ldlf_trees::columns::Codes;
 use ldlf_trees::regression_tree::Tree;
 use ldlf_trees::split_search::Table;
@@ -26,25 +27,25 @@ pub fn soften(
     map: &mut LinearMap,
     encoder: &Encoder,
     shape: &ForestShape,
-    data: &Dataset,
+    data: Tabular<'_>,
     rows: &[usize],
     seed: Seed,
     threads: &Threads,
 ) -> Result<DecayTargets> {
-    let mut encoded = encoder.buffer(&data.features);
-    encoder.encode(&data.features, rows.iter().copied(), None, &mut encoded);
+    let mut encoded = encoder.buffer(data.features);
+    encoder.encode(data.features, rows.iter().copied(), None, &mut encoded);
     let inputs = match encoded {
         Encoded::Dense(x) => Features::Dense(Matrix::new(rows.len(), encoder.inputs(), x)?),
         Encoded::Sparse(x) => Features::Sparse(x),
     };
-    let data = Dataset { features: inputs, ..data.select(rows) };
+    let data = data.select(rows).with_inputs(inputs)?;
     // The defaults of `random-forest`, but for the shape.
     let limits =
         Limits { depth: (shape.depth - 1).max(1), leaf_weight: 3.0, feature_share: 0.2, penalty: 0.0 };
     let plan = Plan { trees: shape.trees, bootstrap: true, limits };
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
-    let (forest, _) = fit_forest(&Table::Best(&Codes::new(&data.features)), plan, &data, &mut context);
+    let (forest, _) = fit_forest(&Table::Best(&Codes::new(data.features()?)), plan, &data, &mut context);
     let mut start = Start { map, decay_targets: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);

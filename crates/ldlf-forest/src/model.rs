@@ -1,18 +1,17 @@
 //! The shallow forest as a [`Model`]: predictions, single rows, graphs, views.
 
-use ldlf_core::RowPredictor;
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Features, Model, Prediction, Result, Threads, Value};
+use ldlf_core::{Features, Inputs, Model, Prediction, Result, RowPredictor, Threads, Value};
 
 use crate::predict::predict;
 use crate::shallow_forest::ShallowForest;
 use crate::single_row::SingleRow;
 
 impl Model for ShallowForest {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        predict(&self.encoder, &self.map, &self.head, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        predict(&self.encoder, &self.map, &self.head, inputs, threads)
     }
 
     fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {

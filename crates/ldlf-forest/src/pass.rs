@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ldlf_core::dataset::Tabular;
 use ldlf_core::{Csr, Dataset, Features, Seed, Threads};
 use ldlf_math::parallel::chunks;
 use ldlf_math::product::View;
@@ -92,14 +93,14 @@ impl Pass {
     pub fn run(
         &mut self,
         forest: Layers<'_>,
-        data: &Dataset,
+        data: Tabular<'_>,
         rows: &[usize],
         aim: &Aim,
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
         let Layers { encoder, map, head } = forest;
-        let examples = examples(data, Some(rows));
+        let examples = examples(&data, Some(rows));
         let (inputs, units, size) = (encoder.inputs(), head.shape().units, self.part_rows);
         if let Features::Dense(_) = data.features {
             self.inputs.resize(rows.len() * inputs, 0.0);
@@ -117,7 +118,7 @@ impl Pass {
                 generator,
                 by_row: draw.first_row.map(|first| (draw.seed, first)),
             });
-            let encoded = match &data.features {
+            let encoded = match data.features {
                 Features::Dense(features) => {
                     encoder.encode_dense(features, own, dropout, x);
                     EncodedView::Dense(x)
@@ -136,7 +137,7 @@ impl Pass {
     }
 
     /// The encoded rows and the gradient with respect to their activations, `[rows, units]`.
-    pub fn passed(&self, data: &Dataset) -> (Passed<'_>, &[f32]) {
+    pub fn passed(&self, data: Tabular<'_>) -> (Passed<'_>, &[f32]) {
         let rows = match data.features {
             Features::Dense(_) => Passed::Dense(&self.inputs),
             Features::Sparse(_) => Passed::Sparse(SparseParts(&self.parts[..self.used])),
@@ -183,10 +184,5 @@ impl Part {
 
 /// Targets and weights of a dataset as the head wants them.
 pub(crate) fn examples<'a>(data: &'a Dataset, rows: Option<&'a [usize]>) -> Examples<'a, f32> {
-    Examples {
-        targets: data.targets.as_slice(),
-        labels: data.labels(),
-        weights: data.weights.as_deref(),
-        rows,
-    }
+    Examples { targets: data.targets().as_slice(), labels: data.labels(), weights: data.weights(), rows }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ldlf_core::{Features, Matrix, Prediction, Result, Threads};
+use ldlf_core::{Inputs, Matrix, Prediction, Result, Threads};
 use ldlf_math::numeric::normalise;
 use ldlf_math::product::View;
 use ldlf_math::vectorise;
@@ -69,9 +69,10 @@ pub(crate) fn predict(
     encoder: &Encoder,
     map: &LinearMap,
     head: &Head<f32>,
-    features: &Features,
+    inputs: &Inputs,
     threads: &Threads,
 ) -> Result<Prediction> {
+    let features = inputs.table()?;
     let rows = EncodedRows { encoder, features, rows: None };
     let out = predict_rows(map, head, &rows, features.rows(), threads);
     Ok(Prediction::Distributions(Matrix::new(features.rows(), head.shape().labels, out)?))

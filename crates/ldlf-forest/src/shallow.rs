@@ -186,7 +186,7 @@ impl Algorithm for Forest {
     }
 
     fn fit(parameters: &ForestParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let plan = parameters.plan(Self::FACTS.name, Ensemble::Joint, data.features.cols(), data.labels());
+        let plan = parameters.plan(Self::FACTS.name, Ensemble::Joint, data.features()?.cols(), data.labels());
         let (model, summary) = train(plan, data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
     }
@@ -219,7 +219,8 @@ impl Algorithm for NeuralDecisionForest {
     }
 
     fn fit(parameters: &ForestParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let plan = parameters.plan(Self::FACTS.name, Ensemble::OneTree, data.features.cols(), data.labels());
+        let plan =
+            parameters.plan(Self::FACTS.name, Ensemble::OneTree, data.features()?.cols(), data.labels());
         let (model, summary) = train(plan, data, context)?;
         Ok(Fitted { model: Box::new(model), summary })
     }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ldlf_core::{Dataset, Threads};
+use ldlf_core::Threads;
+use ldlf_core::dataset::Tabular;
 use ldlf_math::optimise::step::Step;
 
 use crate::encoder::{EncodedRows, Encoder};
@@ -101,14 +102,14 @@ impl Stepper {
     /// One step on some rows, at most as many as there are buffers for, with the loss of some of the trees. Gives that loss.
     pub fn step(
         &mut self,
-        data: &Dataset,
+        data: Tabular<'_>,
         rows: &[usize],
         trees: Range<usize>,
         step: &Step,
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
-        let weight = examples(data, Some(rows)).total_weight();
+        let weight = examples(&data, Some(rows)).total_weight();
         let aim = Aim { form: self.form, trees, scale: 1.0 / weight.max(f64::MIN_POSITIVE) };
         let forest = Layers { encoder: &self.encoder, map: &self.map, head: &self.head };
         let loss = self.pass.run(forest, data, rows, &aim, dropout, threads);
@@ -122,12 +123,18 @@ impl Stepper {
     }
 
     /// Iterates the leaf update over some rows.
-    pub fn update_leaves(&mut self, data: &Dataset, rows: &[usize], update: &LeafUpdate, threads: &Threads) {
+    pub fn update_leaves(
+        &mut self,
+        data: Tabular<'_>,
+        rows: &[usize],
+        update: &LeafUpdate,
+        threads: &Threads,
+    ) {
         self.flush(threads);
         let source = LinearActivations {
             map: &self.map,
-            rows: EncodedRows { encoder: &self.encoder, features: &data.features, rows: Some(rows) },
+            rows: EncodedRows { encoder: &self.encoder, features: data.features, rows: Some(rows) },
         };
-        self.head.update_leaves(&source, &examples(data, Some(rows)), update, threads);
+        self.head.update_leaves(&source, &examples(&data, Some(rows)), update, threads);
     }
 }

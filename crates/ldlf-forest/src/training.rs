@@ -1,10 +1,11 @@
 //! Algorithm 1 on rows in memory.
 
 use ldlf_core::checkpoint::Source;
+use ldlf_core::dataset::Tabular;
 use ldlf_core::early_stopping::{HeldOutKl, hold_out};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, Parts};
-use ldlf_core::{Dataset, Features, FitContext, InProgress, Prediction, Result, Seed, Threads};
+use ldlf_core::{Dataset, FitContext, InProgress, Inputs, Prediction, Result, Seed, Threads};
 
 use crate::algorithm1::{Steps, Training};
 use crate::encoder::{EncodedRows, Encoder};
@@ -24,7 +25,7 @@ use crate::tree_shape::check_memory;
 /// Trains a forest on `data`.
 pub fn train(plan: Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<(ShallowForest, Summary)> {
     let source = Source::new(plan.learner, plan.settings.clone(), plan.free, context.seed, data);
-    let steps = InMemory::new(plan, data, context)?;
+    let steps = InMemory::new(plan, data.tabular()?, context)?;
     let schedule = steps.plan.schedule(steps.total, !steps.validation.is_empty());
     let (steps, summary) = Training::new(schedule, steps, source).run(context)?;
     let (encoder, map, head) = steps.stepper.into_parts();
@@ -34,7 +35,7 @@ pub fn train(plan: Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result
 /// A forest that learns from rows in memory.
 struct InMemory<'a> {
     plan: Plan,
-    data: &'a Dataset,
+    data: Tabular<'a>,
     batches: MiniBatches,
     validation: Vec<usize>,
     seed: Seed,
@@ -50,12 +51,12 @@ struct InMemory<'a> {
 }
 
 impl<'a> InMemory<'a> {
-    fn new(plan: Plan, data: &'a Dataset, context: &FitContext<'_>) -> Result<Self> {
+    fn new(plan: Plan, data: Tabular<'a>, context: &FitContext<'_>) -> Result<Self> {
         let shape = plan.shape;
         shape.check()?;
         let seed = context.seed;
         let (rows, validation) = match plan.held_out {
-            Some(share) => hold_out(data, share, seed),
+            Some(share) => hold_out(&data, share, seed),
             None => ((0..data.rows()).collect(), Vec::new()),
         };
         let sizes = [("features", data.features.cols()), ("units", shape.units)];
@@ -65,7 +66,7 @@ impl<'a> InMemory<'a> {
         check_memory("the activations and gradients of a mini-batch", &sizes, 4 * size_of::<f32>())?;
         let rows = batches.rows();
         let Encoding { scaling, clip, bins, bias } = plan.encoding;
-        let encoder = Encoder::fit(&data.features, rows, scaling, clip, bins, bias);
+        let encoder = Encoder::fit(data.features, rows, scaling, clip, bins, bias);
         let head = Head::new(shape, seed)?;
         let mut map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
         let decay_targets = match plan.init {
@@ -122,11 +123,11 @@ impl Steps for InMemory<'_> {
     }
 
     fn validate(&mut self) -> Result<f64> {
-        let (rows, features) = (Some(&self.validation[..]), &self.data.features);
+        let (rows, features) = (Some(&self.validation[..]), self.data.features);
         let rows = EncodedRows { encoder: self.stepper.encoder(), features, rows };
         let (map, head) = (self.stepper.map(), self.stepper.head());
         let predicted = predict_rows(&map, head, &rows, self.validation.len(), &self.threads);
-        Ok(HeldOutKl::of(self.data, self.validation.iter().copied(), &predicted).mean())
+        Ok(HeldOutKl::of(&self.data, self.validation.iter().copied(), &predicted).mean())
     }
 
     fn keep_best(&mut self) {
@@ -176,7 +177,7 @@ impl Steps for InMemory<'_> {
 }
 
 impl InProgress for InMemory<'_> {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        predict(self.stepper.encoder(), &self.stepper.map(), self.stepper.head(), features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        predict(self.stepper.encoder(), &self.stepper.map(), self.stepper.head(), inputs, threads)
     }
 }

@@ -68,9 +68,9 @@ fn sparse() -> Features {
 fn training(features: Features) -> (Dataset, Stepper) {
     let targets =
         (0..ROWS).flat_map(|row| [0.25 + 0.5 * value(row, 0), 0.75 - 0.5 * value(row, 0)]).collect();
-    let data = Dataset::new("rows", features, Matrix::new(ROWS, 2, targets).unwrap()).unwrap();
+    let data = Dataset::new(features, Matrix::new(ROWS, 2, targets).unwrap()).unwrap();
     let rows: Vec<usize> = (0..ROWS).collect();
-    let encoder = Encoder::fit(&data.features, &rows, Scaling::Standard, 5.0, 0, true);
+    let encoder = Encoder::fit(data.features().unwrap(), &rows, Scaling::Standard, 5.0, 0, true);
     let shape = ForestShape { trees: 3, depth: 4, units: 9, labels: 2 };
     let map = LinearMap::new(FEATURES, true, shape.units, Seed::new(0));
     let stepper = Stepper::new(encoder, map, Head::new(shape, Seed::new(0)).unwrap(), 128);
@@ -85,12 +85,12 @@ fn a_training_step_allocates_nothing_once_warm() {
     // Two parts forward and two shards backward; sparse rows need no such product.
     for (features, products) in [(dense(), 2 + 2), (sparse(), 0)] {
         let (data, mut stepper) = training(features);
-        let threads = Threads::one();
+        let (data, threads) = (data.tabular().unwrap(), Threads::one());
         let rows: Vec<usize> = (0..ROWS).collect();
         let mut step = |iteration: usize| {
             let first = iteration % 2 * 128;
             let rule = Step::new(Optimizer::AdamW, iteration, 0.01, 0.9, 0.1);
-            stepper.step(&data, &rows[first..first + 128], 0..3, &rule, None, &threads)
+            stepper.step(data, &rows[first..first + 128], 0..3, &rule, None, &threads)
         };
         (0..4).for_each(|iteration| {
             step(iteration);
@@ -111,11 +111,12 @@ fn the_prediction_of_a_single_row_allocates_nothing_and_equals_that_of_the_batch
         let (data, stepper) = training(features);
         let (encoder, map, head) = stepper.into_parts();
         let forest = ShallowForest { encoder, map, head };
-        let batch = forest.predict(&data.features, &Threads::one()).unwrap().into_distributions().unwrap();
+        let batch = forest.predict(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
         let mut predictor = SingleRow::new(&forest);
+        let features = data.features().unwrap();
         let count = allocations(|| {
             for row in 0..ROWS {
-                let single = predictor.predict(data.features.row(row)).unwrap();
+                let single = predictor.predict(features.row(row)).unwrap();
                 for (a, b) in single.iter().zip(batch.row(row)) {
                     assert!((a - b).abs() < 1e-6, "row {row}: {a} {b}");
                 }

@@ -18,7 +18,7 @@ fn rows(count: usize, features: usize) -> Dataset {
         scores.map(|score| score / sum)
     });
     let targets = Matrix::new(count, 3, y.collect()).unwrap();
-    Dataset::new("curve", Features::Dense(Matrix::new(count, features, x).unwrap()), targets).unwrap()
+    Dataset::new(Features::Dense(Matrix::new(count, features, x).unwrap()), targets).unwrap()
 }
 
 /// The same rows with few entries stored, and one numeric column.
@@ -27,14 +27,14 @@ fn sparse_rows(count: usize) -> Dataset {
     let mut sparse = Csr::with_columns(8);
     for row in 0..count {
         let mut entries = Vec::new();
-        dense.features.for_each_in_row(row, |column, v| {
+        dense.features().unwrap().for_each_in_row(row, |column, v| {
             if column == 0 || v > 0.5 {
                 entries.push((column as u32, v));
             }
         });
         sparse.push_row(entries);
     }
-    Dataset { features: Features::Sparse(sparse), ..dense }
+    dense.with_inputs(Features::Sparse(sparse)).unwrap()
 }
 
 const SMALL: [&str; 8] = [
@@ -97,8 +97,8 @@ fn bytes(model: &TrainedModel) -> Vec<u8> {
 
 #[test]
 fn the_model_is_the_same_to_the_bit_whoever_holds_the_shards() {
-    let mut weighted = rows(500, 5);
-    weighted.weights = Some((0..500).map(|row| 0.5 + (row % 3) as f32).collect());
+    let weights = (0..500).map(|row| 0.5 + (row % 3) as f32).collect();
+    let weighted = rows(500, 5).with_weights(weights).unwrap();
     let options: [&[&str]; 3] =
         [&[], &["early_stopping=false", "scaling=common"], &["leaf_rows=batches", "loss=forest"]];
     for data in [rows(500, 5), sparse_rows(500), weighted] {
@@ -159,8 +159,8 @@ fn shards_learn_as_well_as_one_process_does() {
     };
     let there = train(&data, &settings, holdings(&data, 2, 1, |shard| shard / 3), |_, _| {});
     let kl = |model: &TrainedModel| {
-        let found = model.predict(&test.features, &Threads::one()).unwrap().into_distributions().unwrap();
-        let of_row = |row| ldlf_core::measures::kl(test.targets.row(row), found.row(row));
+        let found = model.predict(test.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
+        let of_row = |row| ldlf_core::measures::kl(test.targets().row(row), found.row(row));
         (0..test.rows()).map(of_row).sum::<f64>() / test.rows() as f64
     };
     let (here, there) = (kl(&here), kl(&there));
@@ -174,7 +174,7 @@ fn the_model_is_an_ordinary_one() {
     let parts = Parts::from_bytes(&bytes(&model)).unwrap();
     let read = TrainedModel::from_parts(parts, &[LearnerEntry::of::<Forest>()]).unwrap();
     assert_eq!(read.learner, "sldlf");
-    let predicted = |model: &TrainedModel| model.predict(&data.features, &Threads::one()).unwrap();
+    let predicted = |model: &TrainedModel| model.predict(data.inputs(), &Threads::one()).unwrap();
     assert_eq!(predicted(&read), predicted(&model));
 }
 

@@ -37,8 +37,8 @@ fn bytes(model: &TrainedModel) -> Vec<u8> {
 }
 
 fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
-    let predicted = model.predict(&data.features, &Threads::one()).unwrap().into_distributions().unwrap();
-    mean_over_rows(&KL, &data.targets, &predicted, None)
+    let predicted = model.predict(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
+    mean_over_rows(&KL, data.targets(), &predicted, None)
 }
 
 /// Fits until `stop`, takes the checkpoint there, and fits on from its bytes.
@@ -169,7 +169,7 @@ fn every_optimiser_and_schedule_learns_more_than_the_mean() {
     let floor: f64 = {
         let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
         let predicted = Matrix::new(600, 4, mean.repeat(600)).unwrap();
-        mean_over_rows(&KL, &data.targets, &predicted, None)
+        mean_over_rows(&KL, data.targets(), &predicted, None)
     };
     for extra in [
         &["optimizer=adamw"][..],
@@ -208,8 +208,8 @@ fn a_stored_model_predicts_the_same_and_damage_is_named() {
     let parts = model.to_parts();
     let again = TrainedModel::from_parts(parts.clone(), &[LearnerEntry::of::<Forest>()]).unwrap();
     assert_eq!(
-        model.predict(&data.features, &Threads::one()).unwrap(),
-        again.predict(&data.features, &Threads::one()).unwrap()
+        model.predict(data.inputs(), &Threads::one()).unwrap(),
+        again.predict(data.inputs(), &Threads::one()).unwrap()
     );
     assert!(bytes(&model) == bytes(&again));
     let mut stored = Parts::new();
@@ -300,9 +300,9 @@ fn odd_data_gives_valid_distributions() {
     for (name, features, targets) in cases {
         let rows = features.rows();
         let targets = Matrix::new(rows, targets.len() / rows, targets).unwrap();
-        let data = Dataset::new(name, features, targets).unwrap();
+        let data = Dataset::new(features, targets).unwrap();
         let model = fit(&data, &[], 1);
-        let predicted = model.predict(&data.features, &Threads::one()).unwrap().into_distributions().unwrap();
+        let predicted = model.predict(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
         assert!(
             predicted.iter_rows().all(|p| ldlf_math::numeric::on_simplex(p, 1e-5)),
             "{name}: {predicted:?}"
@@ -320,7 +320,7 @@ fn a_weight_of_w_equals_w_copies_over_a_whole_training() {
     let repeated = fit(&plain.select(&copies), &extra, 1);
     let weighted = fit(&plain.clone().with_weights(weights).unwrap(), &extra, 1);
     let predict = |model: &TrainedModel| {
-        model.predict(&plain.features, &Threads::one()).unwrap().into_distributions().unwrap()
+        model.predict(plain.inputs(), &Threads::one()).unwrap().into_distributions().unwrap()
     };
     for (x, y) in predict(&weighted).as_slice().iter().zip(predict(&repeated).as_slice()) {
         assert!((x - y).abs() < 2e-4, "{x} {y}");
@@ -330,21 +330,21 @@ fn a_weight_of_w_equals_w_copies_over_a_whole_training() {
 #[test]
 fn relabelling_and_reordering_features_commute_with_training() {
     let plain = data(None);
-    let (rows, cols, labels) = (plain.rows(), plain.features.cols(), plain.labels());
-    let Features::Dense(x) = &plain.features else { panic!("dense") };
+    let (rows, cols, labels) = (plain.rows(), plain.features().unwrap().cols(), plain.labels());
+    let Features::Dense(x) = plain.features().unwrap() else { panic!("dense") };
     let turned_targets = Matrix::new(
         rows,
         labels,
-        plain.targets.iter_rows().flat_map(|r| r.iter().rev().copied().collect::<Vec<_>>()).collect(),
+        plain.targets().iter_rows().flat_map(|r| r.iter().rev().copied().collect::<Vec<_>>()).collect(),
     )
     .unwrap();
     let extra = ["dropout=0", "iterations=20"];
-    let predict = |model: &TrainedModel, features: &Features| {
-        model.predict(features, &Threads::one()).unwrap().into_distributions().unwrap()
+    let predict = |model: &TrainedModel| {
+        model.predict(plain.inputs(), &Threads::one()).unwrap().into_distributions().unwrap()
     };
-    let base = predict(&fit(&plain, &extra, 1), &plain.features);
-    let relabelled = Dataset::new("turned", plain.features.clone(), turned_targets).unwrap();
-    let turned = predict(&fit(&relabelled, &extra, 1), &plain.features);
+    let base = predict(&fit(&plain, &extra, 1));
+    let relabelled = Dataset::new(plain.inputs().clone(), turned_targets).unwrap();
+    let turned = predict(&fit(&relabelled, &extra, 1));
     for (a, b) in base.iter_rows().zip(turned.iter_rows()) {
         a.iter().zip(b.iter().rev()).for_each(|(a, b)| assert!((a - b).abs() < 1e-3, "{a} {b}"));
     }
@@ -357,9 +357,9 @@ fn relabelling_and_reordering_features_commute_with_training() {
         )
         .unwrap(),
     );
-    let other = Dataset::new("reordered", reordered.clone(), plain.targets.clone()).unwrap();
+    let other = Dataset::new(reordered.clone(), plain.targets().clone()).unwrap();
     let reached = kl(&fit(&other, &extra, 1), &other);
-    let expected = mean_over_rows(&KL, &plain.targets, &base, None);
+    let expected = mean_over_rows(&KL, plain.targets(), &base, None);
     assert!((reached - expected).abs() < 0.25 * expected, "{reached} {expected}");
 }
 

@@ -12,13 +12,14 @@ fn routes_and_leaves_give_the_prediction_again() {
     let mut context = FitContext::new(0, Threads::one(), &mut observer);
     let model = learner.fit(&data, &mut context).expect("a model").model;
     let Prediction::Distributions(predicted) =
-        model.predict(&data.features, &Threads::one()).expect("a prediction")
+        model.predict(data.inputs(), &Threads::one()).expect("a prediction")
     else {
         panic!("a forest predicts distributions");
     };
 
     let chosen = [0, 7, 299];
-    let view = model.look_inside(&data.features, &chosen, &Threads::one()).expect("a forest has trees");
+    let view =
+        model.look_inside(data.features().unwrap(), &chosen, &Threads::one()).expect("a forest has trees");
     assert_eq!((view.trees.len(), view.rows, view.trees[0].leaves.len()), (3, 300, 8));
     for (place, &row) in chosen.iter().enumerate() {
         for (label, &expected) in predicted.row(row).iter().enumerate() {
@@ -48,6 +49,6 @@ fn the_way_of_a_row_does_not_depend_on_threads() {
     let mut context = FitContext::new(0, Threads::one(), &mut observer);
     let model = learner.fit(&data, &mut context).expect("a model").model;
     let two = Threads::new(2).expect("two threads");
-    let looked = |threads: &Threads| model.look_inside(&data.features, &[5], threads);
+    let looked = |threads: &Threads| model.look_inside(data.features().unwrap(), &[5], threads);
     assert!(looked(&Threads::one()) == looked(&two));
 }

@@ -33,10 +33,10 @@ pub fn read(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
             path.display(),
             numbers.len(),
             data.rows(),
-            data.name
+            data.name()
         )));
     }
-    if let Some(groups) = &data.groups {
+    if let Some(groups) = data.groups() {
         let mut first = std::collections::BTreeMap::new();
         for (row, (&group, &number)) in groups.iter().zip(&numbers).enumerate() {
             let (earlier, fold) = *first.entry(group).or_insert((row, number));
@@ -46,7 +46,7 @@ pub fn read(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
                     path.display(),
                     earlier + 1,
                     row + 1,
-                    data.name
+                    data.name()
                 )));
             }
         }
@@ -60,8 +60,8 @@ mod tests {
     use ldlf_core::{Features, Matrix};
 
     fn rows(n: usize) -> Dataset {
-        Dataset::new("rows", Features::Dense(Matrix::zeros(n, 1)), Matrix::new(n, 1, vec![1.0; n]).unwrap())
-            .unwrap()
+        let targets = Matrix::new(n, 1, vec![1.0; n]).unwrap();
+        Dataset::new(Features::Dense(Matrix::zeros(n, 1)), targets).unwrap().named("rows")
     }
 
     #[test]
@@ -81,8 +81,7 @@ mod tests {
             read_text("0\n1\n", &rows(3)).unwrap_err(),
             "folds.txt: 2 fold numbers for the 3 rows of rows; give one a row"
         );
-        let mut pair = rows(3);
-        pair.groups = Some(vec![4, 5, 4]);
+        let pair = rows(3).with_groups(vec![4, 5, 4]).unwrap();
         assert_eq!(
             read_text("0\n0\n1\n", &pair).unwrap_err(),
             "folds.txt: rows 1 and 3 of rows are of one group but in the folds 0 and 1; keep a group in one fold"

@@ -58,7 +58,7 @@ pub fn options_for_model(table: &Path, model: &TrainedModel, options: &ReadOptio
 /// Refuses data with another number of labels than the model has. Where the format does not show columns after the last that a file
 /// uses, rows get those that the model has beyond them.
 pub fn fitted_to_model(
-    mut data: Dataset,
+    data: Dataset,
     path: &Path,
     options: &ReadOptions,
     model: &TrainedModel,
@@ -73,7 +73,8 @@ pub fn fitted_to_model(
     }
     let format = options.format.or_else(|| Format::from_path(path));
     if format.is_some_and(Format::is_open_ended) {
-        data.features = widened(data.features, model.features);
+        let wide = widened(data.features()?.clone(), model.features);
+        return data.with_inputs(wide);
     }
     Ok(data)
 }

@@ -41,7 +41,7 @@ pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Resu
         None => {}
     }
     let mut object = serde_json::to_value(evaluation).expect("an evaluation is plain data");
-    if let Some(values) = &data.schema.label_values {
+    if let Some(values) = &data.schema().label_values {
         object["label_values"] = serde_json::json!(values);
     }
     let json = serde_json::to_vec_pretty(&object).expect("JSON can be written");
@@ -88,30 +88,30 @@ fn write_csv(path: &Path, table: &[Vec<String>]) -> Result<()> {
 }
 
 fn prediction_table(fold: &FoldResult, data: &Dataset) -> Vec<Vec<String>> {
-    let values = data.schema.label_values.as_deref();
+    let values = data.schema().label_values.as_deref();
     let mut table = Vec::with_capacity(fold.rows.len() + 1);
     let mut header = vec!["row".to_string()];
     match &fold.prediction {
         Prediction::Distributions(_) => {
             for kind in ["truth", "predicted"] {
-                header.extend(data.schema.label_names.iter().map(|label| format!("{kind}_{label}")));
+                header.extend(data.schema().label_names.iter().map(|label| format!("{kind}_{label}")));
             }
-            header.extend(data.truth.as_ref().map(|_| "value".to_string()));
+            header.extend(data.truth().map(|_| "value".to_string()));
         }
         Prediction::Values(_) => header.extend(["truth".to_string(), "predicted".to_string()]),
     }
     table.push(header);
     for (place, &row) in fold.rows.iter().enumerate() {
         let mut record = vec![row.to_string()];
-        let truth = data.truth.as_ref().map(|truth| truth[row]);
+        let truth = data.truth().map(|truth| truth[row]);
         match &fold.prediction {
             Prediction::Distributions(p) => {
-                let numbers = data.targets.row(row).iter().chain(p.row(place));
+                let numbers = data.targets().row(row).iter().chain(p.row(place));
                 record.extend(numbers.map(f32::to_string));
                 record.extend(truth.map(|value| value.to_string()));
             }
             Prediction::Values(v) => {
-                let truth = truth.or_else(|| values.map(|values| mean(data.targets.row(row), values)));
+                let truth = truth.or_else(|| values.map(|values| mean(data.targets().row(row), values)));
                 record.push(truth.map_or(String::new(), |value| value.to_string()));
                 record.push(v[place].to_string());
             }

@@ -12,7 +12,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::stored::Parts;
 use ldlf_core::{
-    Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Learner, Matrix, Model,
+    Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Learner, Matrix, Model,
     Prediction, Result, Settings, StopReason, Threads, generate, mean::Mean,
 };
 use ldlf_io::journal::Journal;
@@ -37,15 +37,15 @@ impl WalkModel {
 }
 
 impl InProgress for WalkModel {
-    fn predict(&self, features: &Features, _: &Threads) -> Result<Prediction> {
-        let rows = features.rows();
+    fn predict(&self, inputs: &Inputs, _: &Threads) -> Result<Prediction> {
+        let rows = inputs.rows();
         Ok(Prediction::Distributions(Matrix::new(rows, self.0.len(), self.0.repeat(rows))?))
     }
 }
 
 impl Model for WalkModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        InProgress::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        InProgress::predict(self, inputs, threads)
     }
 
     fn store(&self, _: &mut Parts) {}
@@ -149,7 +149,7 @@ fn a_fold_can_be_repeated_by_hand_from_its_seed() {
     let mut context = FitContext::new(fold_seed(7, 2), Threads::one(), &mut observer);
     let fitted = learners[0].fit(&data.select(&folds[2].training), &mut context).unwrap();
     let test = data.select(&folds[2].test);
-    let prediction = fitted.model.predict(&test.features, &Threads::one()).unwrap();
+    let prediction = fitted.model.predict(test.inputs(), &Threads::one()).unwrap();
     assert_eq!(table.results[0].folds[2].prediction, prediction);
 }
 
@@ -195,7 +195,7 @@ fn the_released_protocol_reports_the_best_iteration_on_the_test_fold() {
         let Prediction::Distributions(predicted) = &fold.prediction else {
             panic!("walk gives distributions")
         };
-        let truth = data.targets.select(&fold.rows);
+        let truth = data.targets().select(&fold.rows);
         assert_eq!(mean_over_rows(&KL, &truth, predicted, None), best.1);
     }
     assert!(table.results[0].folds.iter().any(|fold| fold.best_iteration == Some(20)));
@@ -407,7 +407,7 @@ fn the_results_folder_holds_the_object_the_predictions_and_the_curves() {
     let numbers: Vec<f32> = lines.next().unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
     let row = folds[1].test[0];
     assert_eq!(numbers[0] as usize, row);
-    assert_eq!(&numbers[1..4], data.targets.row(row));
+    assert_eq!(&numbers[1..4], data.targets().row(row));
     assert_eq!(lines.count(), folds[1].test.len() - 1);
 
     let curve = read("curves/walk-0.csv");

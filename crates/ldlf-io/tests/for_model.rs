@@ -27,10 +27,10 @@ fn columns_are_those_the_model_names_in_its_order() {
     let model = model_of(&file(&folder, "a.csv", "x,y,no,yes\n1,2,0.5,0.5\n"), &votes);
     let other = file(&folder, "b.csv", "yes,y,extra,no,x\n0.25,4,9,0.75,3\n");
     let data = read_for_model(&other, &model, &ReadOptions::default()).unwrap().dataset;
-    assert_eq!(data.schema.feature_names, Some(vec!["x".into(), "y".into()]));
-    assert_eq!(data.targets.as_slice(), [0.75, 0.25]);
+    assert_eq!(data.schema().feature_names, Some(vec!["x".into(), "y".into()]));
+    assert_eq!(data.targets().as_slice(), [0.75, 0.25]);
     let mut rows = stream_for_model(&other, &model, &ReadOptions::default()).unwrap();
-    assert_eq!(rows.next_block(10).unwrap(), Some(data.features));
+    assert_eq!(rows.next_block(10).unwrap(), Some(data.features().unwrap().clone()));
 }
 
 #[test]
@@ -44,8 +44,8 @@ fn a_single_label_is_spread_as_the_model_remembers() {
     let model = model_of(&file(&folder, "a.csv", "x,age\n1,3\n2,5\n"), &ages);
     let other = file(&folder, "b.csv", "age,x\n4,1\n");
     let data = read_for_model(&other, &model, &ReadOptions::default()).unwrap().dataset;
-    assert_eq!(data.schema.label_values, Some(vec![3.0, 4.0, 5.0]));
-    assert_eq!(data.truth, Some(vec![4.0]));
+    assert_eq!(data.schema().label_values, Some(vec![3.0, 4.0, 5.0]));
+    assert_eq!(data.truth(), Some(&[4.0][..]));
 }
 
 #[test]
@@ -53,9 +53,9 @@ fn svmlight_rows_get_the_columns_that_their_file_does_not_reach() {
     let folder = TempDir::new().unwrap();
     let model = model_of(&file(&folder, "a.svm", "1,1 1:1 7:2\n"), &ReadOptions::default());
     let narrow = file(&folder, "b.svm", "1,3 2:1\n");
-    assert_eq!(read(&narrow, &ReadOptions::default()).unwrap().dataset.features.cols(), 2);
+    assert_eq!(read(&narrow, &ReadOptions::default()).unwrap().dataset.features().unwrap().cols(), 2);
     let data = read_for_model(&narrow, &model, &ReadOptions::default()).unwrap().dataset;
-    assert_eq!(data.features.cols(), 7);
+    assert_eq!(data.features().unwrap().cols(), 7);
 }
 
 #[test]

@@ -45,11 +45,11 @@ fn dense(features: &Features) -> Vec<f32> {
 fn votes_become_distributions_with_one_notice() {
     let loaded = load("a,r_1,b,r_2\n1,3,2,1\n4,0.5,5,0.5\n", &labels(&["r_*"]));
     let data = loaded.dataset;
-    assert_eq!(data.name, "votes");
-    assert_eq!(data.targets.as_slice(), [0.75, 0.25, 0.5, 0.5]);
-    assert_eq!(dense(&data.features), [1.0, 2.0, 4.0, 5.0]);
-    assert_eq!(data.schema.feature_names.unwrap(), ["a", "b"]);
-    assert_eq!(data.schema.label_names, ["r_1", "r_2"]);
+    assert_eq!(data.name(), "votes");
+    assert_eq!(data.targets().as_slice(), [0.75, 0.25, 0.5, 0.5]);
+    assert_eq!(dense(data.features().unwrap()), [1.0, 2.0, 4.0, 5.0]);
+    assert_eq!(data.schema().feature_names.clone().unwrap(), ["a", "b"]);
+    assert_eq!(data.schema().label_names, ["r_1", "r_2"]);
     assert_eq!(loaded.notices.len(), 1);
     assert!(loaded.notices[0].ends_with(
         "votes.csv: 1 of 2 rows of labels did not sum to 1 (sums from 1 to 4) and were normalised"
@@ -204,10 +204,10 @@ fn roles_take_text_and_ignored_columns_may_hold_anything() {
     let content =
         "\u{feff}id,a,part,who,w,r1,r2\nx, 1 ,train,ann,2,1,0\ny,2,test,bob,1,0,1\nz,3,train,ann,0,1,0\n";
     let data = load(content, &options).dataset;
-    assert_eq!(dense(&data.features), [1.0, 2.0, 3.0]);
-    assert_eq!(data.split.unwrap(), ["train", "test", "train"]);
-    assert_eq!(data.groups.unwrap(), [0, 1, 0]);
-    assert_eq!(data.weights.unwrap(), [2.0, 1.0, 0.0]);
+    assert_eq!(dense(data.features().unwrap()), [1.0, 2.0, 3.0]);
+    assert_eq!(data.split().unwrap(), ["train", "test", "train"]);
+    assert_eq!(data.groups().unwrap(), [0, 1, 0]);
+    assert_eq!(data.weights().unwrap(), [2.0, 1.0, 0.0]);
 }
 
 #[test]
@@ -218,11 +218,11 @@ fn one_ordered_label_spreads_over_the_integers_between() {
         ..ReadOptions::default()
     };
     let data = load("a,age\n1,20\n2,23\n", &options).dataset;
-    assert_eq!(data.schema.label_values.unwrap(), [20.0, 21.0, 22.0, 23.0]);
-    assert_eq!(data.schema.label_names, ["20", "21", "22", "23"]);
-    assert_eq!(data.truth.unwrap(), [20.0, 23.0]);
+    assert_eq!(data.schema().label_values.clone().unwrap(), [20.0, 21.0, 22.0, 23.0]);
+    assert_eq!(data.schema().label_names, ["20", "21", "22", "23"]);
+    assert_eq!(data.truth().unwrap(), [20.0, 23.0]);
     let third = 1.0 / 3.0;
-    assert_eq!(data.targets.as_slice(), [2.0 * third, third, 0.0, 0.0, 0.0, 0.0, third, 2.0 * third]);
+    assert_eq!(data.targets().as_slice(), [2.0 * third, third, 0.0, 0.0, 0.0, 0.0, third, 2.0 * third]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_single_label_that_never_changes_is_no_distribution() {
         "votes.csv: 20 is the only label, which is no distribution; give all labels with --label-values";
     assert_eq!(refusal("a,age\n1,20\n2,20\n", &options), (expected.to_string(), 2));
     let options = ReadOptions { label_values: Some(vec![19.0, 20.0]), ..options };
-    assert_eq!(load("a,age\n1,20\n2,20\n", &options).dataset.targets.cols(), 2);
+    assert_eq!(load("a,age\n1,20\n2,20\n", &options).dataset.targets().cols(), 2);
 }
 
 #[test]
@@ -303,9 +303,9 @@ fn a_label_column_beside_labels_is_the_truth() {
         ..labels(&["r*"])
     };
     let data = load("a,age,r1,r2\n1,22,0.5,0.5\n", &options).dataset;
-    assert_eq!(data.truth.unwrap(), [22.0]);
-    assert_eq!(data.schema.label_values.unwrap(), [20.0, 30.0]);
-    assert_eq!(data.schema.label_names, ["r1", "r2"]);
+    assert_eq!(data.truth().unwrap(), [22.0]);
+    assert_eq!(data.schema().label_values.clone().unwrap(), [20.0, 30.0]);
+    assert_eq!(data.schema().label_names, ["r1", "r2"]);
     let options = ReadOptions { label_values: Some(vec![1.0]), ..options };
     let expected = "--label-values gives 1 numbers for 2 labels";
     assert_eq!(refusal("a,age,r1,r2\n1,22,0.5,0.5\n", &options), (expected.to_string(), 2));
@@ -333,13 +333,13 @@ fn tables_of_zeros_are_sparse_and_full_ones_dense_wherever_the_zeros_stand() {
     let (full, empty) = ("1,2,3,4,5,6,7,8,1,0\n", "0,0,0,0,0,0,0,9,1,0\n");
     let content = format!("{header}{}{}", full.repeat(300), empty.repeat(4000));
     let data = load(content, &labels(&["r", "s"])).dataset;
-    let Features::Sparse(csr) = &data.features else { panic!("one in six entries is not zero") };
+    let Features::Sparse(csr) = data.features().unwrap() else { panic!("one in six entries is not zero") };
     assert_eq!((csr.rows(), csr.stored()), (4300, 300 * 8 + 4000));
     assert_eq!(csr.row(299).1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
     assert_eq!(csr.row(300), (&[7][..], &[9.0][..]));
     let content = format!("{header}{}{}", empty.repeat(300), full.repeat(300));
     let data = load(content, &labels(&["r", "s"])).dataset;
-    let Features::Dense(matrix) = &data.features else {
+    let Features::Dense(matrix) = data.features().unwrap() else {
         panic!("more than half of the entries are not zero")
     };
     assert_eq!(matrix.row(299), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 9.0]);
@@ -415,7 +415,7 @@ proptest! {
             content.push_str(&format!("{:?},{:e},{},1,0\n", row[0], row[1], row[2]));
         }
         let data = load(content, &labels(&["r", "s"])).dataset;
-        prop_assert_eq!(dense(&data.features), rows.concat());
+        prop_assert_eq!(dense(data.features().unwrap()), rows.concat());
     }
 }
 
@@ -430,29 +430,30 @@ fn with_categories_and_missing_values() -> ReadOptions {
 fn categories_and_gaps_become_features_of_their_own() {
     let data = load(COLOURS, &with_categories_and_missing_values()).dataset;
     assert_eq!(
-        data.schema.feature_names.as_deref().unwrap(),
+        data.schema().feature_names.as_deref().unwrap(),
         ["size", "colour=blue", "colour=red", "size is missing"]
     );
     assert_eq!(
-        dense(&data.features),
+        dense(data.features().unwrap()),
         [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]].concat()
     );
 }
 
 #[test]
 fn a_model_reads_categories_and_gaps_by_its_names_in_any_order_of_columns() {
-    let schema = load(COLOURS, &with_categories_and_missing_values()).dataset.schema;
+    let first = load(COLOURS, &with_categories_and_missing_values()).dataset;
+    let schema = first.schema();
     let (_folder, path) = file("new.csv", "size,colour\n,red\n7,green\n");
-    let block = stream(&path, None, &schema, 4).unwrap().next_block(9).unwrap().unwrap();
+    let block = stream(&path, None, schema, 4).unwrap().next_block(9).unwrap().unwrap();
     assert_eq!(dense(&block), [[0.0, 0.0, 1.0, 1.0], [7.0, 0.0, 0.0, 0.0]].concat());
-    let options = ReadOptions { features: schema.feature_names.unwrap(), ..labels(&["r", "s"]) };
+    let options = ReadOptions { features: schema.feature_names.clone().unwrap(), ..labels(&["r", "s"]) };
     let again = load(COLOURS, &options).dataset;
-    assert_eq!(again.features, load(COLOURS, &with_categories_and_missing_values()).dataset.features);
+    assert_eq!(again.inputs(), first.inputs());
 }
 
 #[test]
 fn a_gap_where_the_model_has_seen_none_is_refused() {
-    let schema = load("x,r,s\n1,1,3\n", &labels(&["r", "s"])).dataset.schema;
+    let schema = load("x,r,s\n1,1,3\n", &labels(&["r", "s"])).dataset.schema().clone();
     let (_folder, path) = file("new.csv", "x\n1\n\"\"\n");
     let error = stream(&path, None, &schema, 1).unwrap().next_block(9).unwrap_err();
     assert!(error.to_string().ends_with("new.csv line 3, column \"x\": the value is missing"), "{error}");
@@ -462,7 +463,7 @@ fn a_gap_where_the_model_has_seen_none_is_refused() {
 fn a_table_of_nothing_but_categories_will_do() {
     let options = ReadOptions { categories: vec!["a".into()], ..labels(&["r", "s"]) };
     let data = load("a,r,s\nx,1,3\ny,1,1\n", &options).dataset;
-    assert_eq!(dense(&data.features), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(dense(data.features().unwrap()), [1.0, 0.0, 0.0, 1.0]);
 }
 
 #[test]

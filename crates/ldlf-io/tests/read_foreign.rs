@@ -29,9 +29,12 @@ fn arrays_of_scipy_and_numpy_give_the_matrix_that_was_saved() {
         ("scipy_csr.npz", [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]),
     ] {
         let loaded = read(&fixture(name), &ReadOptions::default()).unwrap();
-        assert_eq!(dense(&loaded.dataset.features), FEATURES, "{name}");
-        assert!(matches!(loaded.dataset.features, Features::Sparse(_)), "{name}: one in five is not zero");
-        assert_eq!(loaded.dataset.targets.as_slice(), targets, "{name}");
+        assert_eq!(dense(loaded.dataset.features().unwrap()), FEATURES, "{name}");
+        assert!(
+            matches!(loaded.dataset.features().unwrap(), Features::Sparse(_)),
+            "{name}: one in five is not zero"
+        );
+        assert_eq!(loaded.dataset.targets().as_slice(), targets, "{name}");
         assert_eq!(loaded.notices.len(), 1, "{name}");
     }
 }
@@ -40,8 +43,8 @@ fn arrays_of_scipy_and_numpy_give_the_matrix_that_was_saved() {
 fn texts_of_numpy_name_labels_and_parts() {
     let options = ReadOptions { split_column: Some("part".into()), ..ReadOptions::default() };
     let data = read(&fixture("scipy_csr.npz"), &options).unwrap().dataset;
-    assert_eq!(data.schema.label_names, ["low", "high"]);
-    assert_eq!(data.split.unwrap(), ["train", "test", "train"]);
+    assert_eq!(data.schema().label_names, ["low", "high"]);
+    assert_eq!(data.split().unwrap(), ["train", "test", "train"]);
 }
 
 #[test]
@@ -74,10 +77,10 @@ mod arrow {
     fn files_and_streams_give_the_matrix_that_was_saved() {
         for name in FILES {
             let data = read(&fixture(name), &votes()).unwrap().dataset;
-            assert_eq!(dense(&data.features), FEATURES, "{name}");
-            assert_eq!(data.targets.as_slice(), [0.75, 0.25, 0.5, 0.5, 0.0, 1.0], "{name}");
-            assert_eq!(data.schema.feature_names.unwrap(), ["a", "b", "c", "d", "e"], "{name}");
-            assert_eq!(data.split.unwrap(), ["train", "test", "train"], "{name}");
+            assert_eq!(dense(data.features().unwrap()), FEATURES, "{name}");
+            assert_eq!(data.targets().as_slice(), [0.75, 0.25, 0.5, 0.5, 0.0, 1.0], "{name}");
+            assert_eq!(data.schema().feature_names.clone().unwrap(), ["a", "b", "c", "d", "e"], "{name}");
+            assert_eq!(data.split().unwrap(), ["train", "test", "train"], "{name}");
         }
     }
 
@@ -139,18 +142,18 @@ mod parquet {
     fn a_table_of_pandas_gives_the_matrix_that_was_saved() {
         let options = ReadOptions { ignore: Vec::new(), split_column: Some("part".into()), ..votes() };
         let data = read(&fixture("pandas.parquet"), &options).unwrap().dataset;
-        assert_eq!(dense(&data.features), FEATURES);
-        assert_eq!(data.targets.as_slice(), [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]);
-        assert_eq!(data.schema.feature_names.unwrap(), ["a", "b", "c", "d", "e"]);
-        assert_eq!(data.schema.label_names, ["r_1", "r_2"]);
-        assert_eq!(data.split.unwrap(), ["train", "test", "train"]);
+        assert_eq!(dense(data.features().unwrap()), FEATURES);
+        assert_eq!(data.targets().as_slice(), [0.75, 0.25, 0.5, 0.5, 0.0, 1.0]);
+        assert_eq!(data.schema().feature_names.clone().unwrap(), ["a", "b", "c", "d", "e"]);
+        assert_eq!(data.schema().label_names, ["r_1", "r_2"]);
+        assert_eq!(data.split().unwrap(), ["train", "test", "train"]);
     }
 
     #[test]
     fn every_common_codec_is_read() {
         for codec in ["gzip", "brotli", "lz4"] {
             let data = read(&fixture(&format!("pandas_{codec}.parquet")), &votes()).unwrap().dataset;
-            assert_eq!(dense(&data.features), FEATURES, "{codec}");
+            assert_eq!(dense(data.features().unwrap()), FEATURES, "{codec}");
         }
     }
 
@@ -204,13 +207,13 @@ mod parquet {
                 ..votes()
             };
             let data = read(&fixture(name), &options).unwrap().dataset;
-            let names = data.schema.feature_names.clone().unwrap();
+            let names = data.schema().feature_names.clone().unwrap();
             assert_eq!(names, ["a", "b", "c", "d", "e", "part=test", "part=train", "a is missing"], "{name}");
             let mut row = [0.0; 8];
-            data.features.copy_row_into(1, &mut row);
+            data.features().unwrap().copy_row_into(1, &mut row);
             assert_eq!(row, [0.0, -2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0], "{name}");
-            let mut rows = stream(&fixture(name), None, &data.schema, 8).unwrap();
-            assert_eq!(rows.next_block(9).unwrap().unwrap(), data.features, "{name}");
+            let mut rows = stream(&fixture(name), None, data.schema(), 8).unwrap();
+            assert_eq!(&rows.next_block(9).unwrap().unwrap(), data.features().unwrap(), "{name}");
         }
     }
 

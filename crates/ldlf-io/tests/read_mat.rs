@@ -126,9 +126,9 @@ fn both_byte_orders_compressed_or_not_give_the_same_dataset() {
                 writer.matrix("LABELS", 2, &[0.25, 1.0, 0.75, 0.0]),
             ]);
             let loaded = load(&bytes, &ReadOptions::default()).unwrap();
-            assert_eq!(dense(&loaded.dataset.features), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
-            assert_eq!(loaded.dataset.targets.as_slice(), [0.25, 0.75, 1.0, 0.0]);
-            assert_eq!(loaded.dataset.schema.label_names, ["label_0", "label_1"]);
+            assert_eq!(dense(loaded.dataset.features().unwrap()), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+            assert_eq!(loaded.dataset.targets().as_slice(), [0.25, 0.75, 1.0, 0.0]);
+            assert_eq!(loaded.dataset.schema().label_names, ["label_0", "label_1"]);
             assert!(loaded.notices.is_empty());
         }
     }
@@ -142,8 +142,8 @@ fn numbers_stored_in_fewer_bytes_than_their_class_are_read() {
         w.variable("labels", 6, [3, 2], &[w.element(4, &[1, 0, 2, 0, 0, 1, 3, 0, 2, 0, 0, 0])]),
     ]);
     let data = load(&bytes, &ReadOptions::default()).unwrap().dataset;
-    assert_eq!(dense(&data.features), [1.0, 200.0, 3.0]);
-    assert_eq!(data.targets.as_slice(), [0.25, 0.75, 0.5, 0.5, 1.0, 0.0]);
+    assert_eq!(dense(data.features().unwrap()), [1.0, 200.0, 3.0]);
+    assert_eq!(data.targets().as_slice(), [0.25, 0.75, 0.5, 0.5, 1.0, 0.0]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn sparse_matrices_stay_sparse() {
     let parts = [w.words(&[2, 0, 2, 0]), w.words(&[0, 1, 3]), w.doubles(&[5.0, 7.0, 6.0, 0.0])];
     let bytes = w.file(&[w.variable("features", 5, [3, 2], &parts), w.matrix("labels", 3, &[0.5; 6])]);
     let data = load(&bytes, &ReadOptions::default()).unwrap().dataset;
-    let Features::Sparse(csr) = &data.features else { panic!("stored sparse") };
+    let Features::Sparse(csr) = data.features().unwrap() else { panic!("stored sparse") };
     assert_eq!(csr.parts(), (&[0, 1, 1, 3][..], &[1, 0, 1][..], &[7.0, 5.0, 6.0][..]));
 }
 
@@ -181,7 +181,7 @@ fn one_label_a_row_is_no_distribution_but_an_ordered_label() {
         spread: Some(Spread::Gaussian { sigma: 0.0 }),
         ..ReadOptions::default()
     };
-    assert_eq!(load(&bytes, &options).unwrap().dataset.truth.unwrap(), [5.0, 6.0]);
+    assert_eq!(load(&bytes, &options).unwrap().dataset.truth().unwrap(), [5.0, 6.0]);
 }
 
 #[test]
@@ -195,13 +195,13 @@ fn a_vector_gives_the_truth_beside_labels_and_the_targets_with_a_spread() {
     ]);
     let options = ReadOptions { label_column: Some("age".into()), ..ReadOptions::default() };
     let data = load(&bytes, &options).unwrap().dataset;
-    assert_eq!(data.truth.as_deref(), Some(&[10.0, 20.0][..]));
-    assert_eq!(data.schema.label_values.as_deref(), Some(&[10.0, 15.0, 20.0][..]));
-    assert_eq!(data.schema.label_names, ["10", "15", "20"]);
-    assert_eq!(data.targets.row(1), [0.2, 0.8, 0.0]);
+    assert_eq!(data.truth(), Some(&[10.0, 20.0][..]));
+    assert_eq!(data.schema().label_values.as_deref(), Some(&[10.0, 15.0, 20.0][..]));
+    assert_eq!(data.schema().label_names, ["10", "15", "20"]);
+    assert_eq!(data.targets().row(1), [0.2, 0.8, 0.0]);
     let options = ReadOptions { spread: Some(Spread::Gaussian { sigma: 0.0 }), ..options };
     let data = load(&bytes, &options).unwrap().dataset;
-    assert_eq!(data.targets.as_slice(), [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(data.targets().as_slice(), [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
 }
 
 #[test]
@@ -347,10 +347,10 @@ proptest! {
         let bytes = w.file(&[features, w.matrix("labels", rows, &vec![1.0; 2 * rows])]);
         let data = load(&bytes, &ReadOptions::default()).unwrap().dataset;
         let expected: Vec<f32> = (0..rows).flat_map(|r| columns.iter().map(move |c| c[r])).collect();
-        prop_assert_eq!(dense(&data.features), expected);
+        prop_assert_eq!(dense(data.features().unwrap()), expected);
         let stored = values.iter().filter(|v| **v != 0.0).count();
         let sparse = stored_sparse || stored * 4 < values.len();
-        prop_assert_eq!(matches!(data.features, Features::Sparse(_)), sparse);
+        prop_assert_eq!(matches!(data.features().unwrap(), Features::Sparse(_)), sparse);
     }
 }
 
@@ -370,11 +370,13 @@ fn real(name: &str) -> Option<PathBuf> {
 fn movie_is_stored_dense_and_read_sparse() {
     let Some(path) = real("Movie.mat") else { return };
     let loaded = read(&path, &ReadOptions::default()).unwrap();
-    let Features::Sparse(csr) = &loaded.dataset.features else { panic!("1.1 % of the entries are not zero") };
+    let Features::Sparse(csr) = loaded.dataset.features().unwrap() else {
+        panic!("1.1 % of the entries are not zero")
+    };
     assert_eq!((csr.rows(), csr.cols(), loaded.dataset.labels()), (7755, 1869, 5));
     assert!(csr.stored() * 50 < 7755 * 1869, "{} entries", csr.stored());
-    assert_eq!(loaded.dataset.name, "Movie");
-    assert!(loaded.dataset.targets.iter_rows().all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-4));
+    assert_eq!(loaded.dataset.name(), "Movie");
+    assert!(loaded.dataset.targets().iter_rows().all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-4));
 }
 
 #[test]
@@ -389,7 +391,7 @@ fn fg_net_has_ages_label_values_and_rows_that_need_normalising() {
         loaded.notices[0]
     );
     let data = loaded.dataset;
-    assert_eq!((data.rows(), data.features.cols(), data.labels()), (1002, 251, 70));
-    assert_eq!(data.schema.label_values.unwrap().len(), 70);
-    assert_eq!(data.truth.unwrap().len(), 1002);
+    assert_eq!((data.rows(), data.features().unwrap().cols(), data.labels()), (1002, 251, 70));
+    assert_eq!(data.schema().label_values.clone().unwrap().len(), 70);
+    assert_eq!(data.truth().unwrap().len(), 1002);
 }

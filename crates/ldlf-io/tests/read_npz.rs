@@ -61,11 +61,11 @@ fn vectors_beside_the_matrices_take_their_roles() {
         ..ReadOptions::default()
     };
     let data = load(&bytes, &options).unwrap();
-    assert_eq!(data.targets.as_slice(), [1.0, 0.0, 0.0, 1.0]);
-    assert_eq!(data.schema.label_names, ["31", "32"]);
-    assert_eq!(data.truth.unwrap(), [31.0, 32.0]);
-    assert_eq!(data.weights.unwrap(), [1.0, 3.0]);
-    assert_eq!(data.groups.unwrap(), [0, 0]);
+    assert_eq!(data.targets().as_slice(), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(data.schema().label_names, ["31", "32"]);
+    assert_eq!(data.truth().unwrap(), [31.0, 32.0]);
+    assert_eq!(data.weights().unwrap(), [1.0, 3.0]);
+    assert_eq!(data.groups().unwrap(), [0, 0]);
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn label_values_in_the_archive_name_and_order_the_labels() {
         ("labels", array("(1, 2)", &[0.5, 0.5])),
         ("label_values", array("(2,)", &[1.5, 2.5])),
     ]);
-    let schema = load(&bytes, &ReadOptions::default()).unwrap().schema;
-    assert_eq!(schema.label_values.unwrap(), [1.5, 2.5]);
+    let schema = load(&bytes, &ReadOptions::default()).unwrap().schema().clone();
+    assert_eq!(schema.label_values.clone().unwrap(), [1.5, 2.5]);
     assert_eq!(schema.label_names, ["1.5", "2.5"]);
 }
 
@@ -237,7 +237,7 @@ fn one_label_a_row_is_no_distribution_but_an_ordered_label() {
     };
     for shape in ["(2,)", "(2, 1)"] {
         assert_eq!(refusal(&ages(shape)), expected);
-        assert_eq!(load(&archive(&ages(shape)), &options).unwrap().truth.unwrap(), [5.0, 6.0]);
+        assert_eq!(load(&archive(&ages(shape)), &options).unwrap().truth().unwrap(), [5.0, 6.0]);
     }
 }
 

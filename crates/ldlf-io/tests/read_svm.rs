@@ -24,12 +24,12 @@ fn refusal(content: &str, options: &ReadOptions) -> String {
 fn distributions_and_votes_stand_before_sparse_features() {
     let (_folder, path) = file("# two labels\n0.25,0.75 1:0.5 7:1 # first\n\n3,1 2:-1.5\n0,2\n");
     let loaded = read(&path, &ReadOptions::default()).unwrap();
-    let Features::Sparse(csr) = &loaded.dataset.features else { panic!("stored sparse") };
+    let Features::Sparse(csr) = loaded.dataset.features().unwrap() else { panic!("stored sparse") };
     assert_eq!((csr.rows(), csr.cols()), (3, 7));
     assert_eq!(csr.row(0), (&[0, 6][..], &[0.5, 1.0][..]));
     assert_eq!(csr.row(1), (&[1][..], &[-1.5][..]));
     assert_eq!(csr.row(2), (&[][..], &[][..]));
-    assert_eq!(loaded.dataset.targets.as_slice(), [0.25, 0.75, 0.75, 0.25, 0.0, 1.0]);
+    assert_eq!(loaded.dataset.targets().as_slice(), [0.25, 0.75, 0.75, 0.25, 0.0, 1.0]);
     assert_eq!(loaded.notices.len(), 1);
 }
 
@@ -38,9 +38,9 @@ fn a_single_number_is_an_ordered_label() {
     let (_folder, path) = file("3 1:1\n5 1:2\n");
     let options = ReadOptions { spread: Some(Spread::Gaussian { sigma: 0.0 }), ..ReadOptions::default() };
     let data = read(&path, &options).unwrap().dataset;
-    assert_eq!(data.schema.label_values.unwrap(), [3.0, 4.0, 5.0]);
-    assert_eq!(data.truth.unwrap(), [3.0, 5.0]);
-    assert_eq!(data.targets.as_slice(), [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(data.schema().label_values.clone().unwrap(), [3.0, 4.0, 5.0]);
+    assert_eq!(data.truth().unwrap(), [3.0, 5.0]);
+    assert_eq!(data.targets().as_slice(), [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
 }
 
 #[test]

@@ -35,8 +35,8 @@ fn every_form_of_tables_reads_back() {
         let labels_named = if named { vec!["label_*".into()] } else { Vec::new() };
         let options = ReadOptions { labels: labels_named, ..ReadOptions::default() };
         let data = read(&path, &options).unwrap().dataset;
-        assert_eq!(data.features, Features::Dense(features.clone()), "{}", form.extension);
-        assert_eq!(data.targets, labels, "{}", form.extension);
+        assert_eq!(data.features().unwrap(), &Features::Dense(features.clone()), "{}", form.extension);
+        assert_eq!(data.targets(), &labels, "{}", form.extension);
     }
 }
 
@@ -44,7 +44,7 @@ fn every_form_of_tables_reads_back() {
 fn every_format_of_datasets_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let features = Features::Dense(Matrix::from_rows(&[[0.1, 2.0], [1e-8, -3.5]]));
-    let data = Dataset::new("two", features, Matrix::from_rows(&[[0.25, 0.75], [1.0, 0.0]])).unwrap();
+    let data = Dataset::new(features, Matrix::from_rows(&[[0.25, 0.75], [1.0, 0.0]])).unwrap();
     for format in dataset_formats() {
         let path = folder.path().join("data").with_extension(format.name());
         assert_eq!(dataset_format(&path).unwrap(), format);
@@ -53,12 +53,12 @@ fn every_format_of_datasets_reads_back() {
         let again = read(&path, &ReadOptions { labels, ..ReadOptions::default() }).unwrap().dataset;
         let mut row = [0.0; 2];
         for number in 0..2 {
-            again.features.copy_row_into(number, &mut row);
+            again.features().unwrap().copy_row_into(number, &mut row);
             let mut expected = [0.0; 2];
-            data.features.copy_row_into(number, &mut expected);
+            data.features().unwrap().copy_row_into(number, &mut expected);
             assert_eq!(row, expected, "{format}");
         }
-        assert_eq!(again.targets, data.targets, "{format}");
+        assert_eq!(again.targets(), data.targets(), "{format}");
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //! use ldlf_core::{Dataset, Features, Matrix, mean::Mean};
 //! let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
-//! let data = Dataset::new("two rows", features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
+//! let data = Dataset::new(features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
 //! let model = Mean::params().fit(&data)?;
 //! let file = ldlf_onnx::to_bytes(&model)?;
 //! assert!(file.len() > 100);

@@ -61,10 +61,11 @@ pub fn table(separator: char) -> Vec<Sample> {
     let line = |cells: Vec<String>| cells.join(&separator.to_string()) + "\n";
     let heads = ["x_1", "x_2", "x_3", "x_4", "label_1", "label_2", "label_3", "age", "w", "part", "who"];
     let mut text = line(heads.map(String::from).to_vec());
+    let features = data.features().expect("the rows are a table");
     for row in 0..data.rows() {
         let mut cells = Vec::new();
-        data.features.for_each_in_row(row, |_, value| cells.push(value.to_string()));
-        cells.extend(data.targets.row(row).iter().map(f32::to_string));
+        features.for_each_in_row(row, |_, value| cells.push(value.to_string()));
+        cells.extend(data.targets().row(row).iter().map(f32::to_string));
         cells.push((1 + row % 3).to_string());
         cells.push((row % 4).to_string());
         cells.push(["train", "valid", "test"][row % 3].to_string());
@@ -75,12 +76,12 @@ pub fn table(separator: char) -> Vec<Sample> {
     vec![Sample::Bytes(text.into_bytes()), Sample::Bytes(votes.into_bytes())]
 }
 
-/// Archives of small pictures: colours as JPEG, grey with alpha as PNG.
-pub fn pictures() -> Vec<Sample> {
+/// Archives of small images: colours as JPEG, grey with alpha as PNG.
+pub fn images() -> Vec<Sample> {
     let colour = |x, y| image::Rgb([(x * 9) as u8, (y * 7) as u8, (x * y) as u8]);
-    let encoded = |picture: image::DynamicImage, format| {
+    let encoded = |image: image::DynamicImage, format| {
         let mut bytes = Cursor::new(Vec::new());
-        picture.write_to(&mut bytes, format).expect("memory can be written");
+        image.write_to(&mut bytes, format).expect("memory can be written");
         bytes.into_inner()
     };
     let photo = image::RgbImage::from_fn(24, 20, colour);

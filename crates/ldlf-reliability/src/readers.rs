@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use ldlf::deep::images;
-use ldlf::images::Pictures;
+use ldlf::images::ImageSource;
 use ldlf::numeric::on_simplex;
 use ldlf::read::{Format, ReadOptions, read, stream};
 use ldlf::stored::Parts;
 use ldlf::targets::Spread;
 use ldlf::{
-    Dataset, Features, FitContext, LearnerEntry, Matrix, Prediction, Result, Schema, Settings, Threads,
-    TrainedModel, fold_file, journal, registry,
+    Dataset, Features, FitContext, Inputs, LearnerEntry, Matrix, Prediction, Result, Schema, Settings,
+    Threads, TrainedModel, fold_file, journal, registry,
 };
 
 use crate::corpus::{self, Sample};
@@ -18,7 +18,7 @@ use crate::learners::{checkpoint_settings, small_data};
 
 /// The readers of files that are no tables.
 const OTHERS: [&str; 8] =
-    ["model", "checkpoint", "journal", "results", "sweep", "pictures", "folds", "settings"];
+    ["model", "checkpoint", "journal", "results", "sweep", "images", "folds", "settings"];
 
 /// The names of all readers: those of every format of tables, and the others.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -67,7 +67,7 @@ impl Reader {
             "npz" => corpus::npz(),
             "mat" => corpus::mat(),
             "svm" => corpus::svm(),
-            "pictures" => corpus::pictures(),
+            "images" => corpus::images(),
             "folds" => corpus::fold_file(),
             "settings" => corpus::settings(),
             other => panic!("the corpus has no whole {other} files; add some"),
@@ -90,7 +90,7 @@ impl Reader {
             }
             "results" => ldlf_report::load::read(&self.file("results.json", bytes)).map(drop),
             "sweep" => ldlf_report::load::read(&self.file("sweep.csv", bytes)).map(drop),
-            "pictures" => self.pictures(bytes),
+            "images" => self.images(bytes),
             "folds" => fold_file::read(&self.file("folds", bytes), &self.data).map(drop),
             "settings" => {
                 let text = String::from_utf8_lossy(bytes);
@@ -102,15 +102,12 @@ impl Reader {
         }
     }
 
-    /// As an archive of pictures, each of them decoded.
-    fn pictures(&self, bytes: &[u8]) -> Result<()> {
-        let files = images::open(&self.file("pictures.zip", bytes), 0)?;
-        for picture in 0..files.len() {
-            let picture = files.resized(picture, 8)?;
-            assert!(
-                picture.width.min(picture.height) == 8
-                    && picture.rgb.len() == 3 * picture.width * picture.height
-            );
+    /// As an archive of images, each of them decoded.
+    fn images(&self, bytes: &[u8]) -> Result<()> {
+        let files = images::open(&self.file("images.zip", bytes), 0)?;
+        for image in 0..files.len() {
+            let image = files.resized(image, 8)?;
+            assert!(image.width.min(image.height) == 8 && image.rgb.len() == 3 * image.width * image.height);
         }
         Ok(())
     }
@@ -128,9 +125,9 @@ impl Reader {
             return Ok(());
         }
         let rows = (0..3 * model.features).map(|i| (i % 7) as f32 - 3.0).collect();
-        let features = Features::Dense(Matrix::new(3, model.features, rows)?);
-        check_prediction(&model.predict(&features, &Threads::one())?);
-        model.model.look_inside(&features, &[0], &Threads::one());
+        let inputs = Inputs::Table(Features::Dense(Matrix::new(3, model.features, rows)?));
+        check_prediction(&model.predict(&inputs, &Threads::one())?);
+        model.model.look_inside(inputs.table()?, &[0], &Threads::one());
         // Not every model has a graph; those that do must not panic over theirs.
         let _ = ldlf::onnx::to_bytes(&model);
         Ok(())
@@ -143,7 +140,7 @@ impl Reader {
         let mut context = FitContext::new(0, Threads::one(), &mut silent);
         context.resume = Some(Parts::from_bytes(bytes)?);
         let model = TrainedModel::fit(&*learner, &self.data, &mut context)?;
-        check_prediction(&model.predict(&self.data.features, &Threads::one())?);
+        check_prediction(&model.predict(self.data.inputs(), &Threads::one())?);
         Ok(())
     }
 
@@ -216,10 +213,10 @@ fn check_features(features: &Features) {
 }
 
 fn check_dataset(data: &Dataset) {
-    assert!(data.rows() > 0 && data.features.rows() == data.targets.rows());
-    check_features(&data.features);
-    assert!(data.targets.iter_rows().all(|row| on_simplex(row, 1e-3)), "a target off the simplex");
-    if let Some(weights) = &data.weights {
+    assert!(data.rows() > 0 && data.inputs().rows() == data.targets().rows());
+    check_features(data.features().expect("no column of images was asked for"));
+    assert!(data.targets().iter_rows().all(|row| on_simplex(row, 1e-3)), "a target off the simplex");
+    if let Some(weights) = data.weights() {
         assert!(weights.len() == data.rows() && weights.iter().all(|w| w.is_finite() && *w >= 0.0));
     }
 }

@@ -120,7 +120,7 @@ readers! {
     damaged_npz_is_refused_or_valid "npz",
     damaged_mat_is_refused_or_valid "mat",
     damaged_svmlight_is_refused_or_valid "svm",
-    damaged_pictures_are_refused_or_valid "pictures",
+    damaged_images_are_refused_or_valid "images",
     damaged_fold_files_are_refused_or_valid "folds",
     damaged_settings_are_refused_or_valid "settings",
 }

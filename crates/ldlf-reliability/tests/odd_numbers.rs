@@ -25,9 +25,8 @@ fn data(
         targets.extend(shares.iter().map(|share| share / sum));
     }
     let features = Features::Dense(Matrix::new(rows, features, values).unwrap());
-    let mut data = Dataset::new("odd", features, Matrix::new(rows, labels, targets).unwrap()).unwrap();
-    data.schema.label_values = Some((1..=labels).map(|value| value as f64).collect());
-    data
+    let data = Dataset::new(features, Matrix::new(rows, labels, targets).unwrap()).unwrap();
+    data.with_label_values((1..=labels).map(|value| value as f64).collect()).unwrap()
 }
 
 fn wave(row: usize, column: usize) -> f32 {
@@ -52,7 +51,7 @@ fn cases() -> Vec<(&'static str, Dataset)> {
     let empty_rows = || {
         let mut rows = Csr::with_columns(6);
         (0..40u32).for_each(|row| rows.push_row((row % 4 == 0).then_some((row / 4 % 6, 1.0))));
-        Dataset { features: Features::Sparse(rows), ..data(USUAL, wave, shares) }
+        data(USUAL, wave, shares).with_inputs(Features::Sparse(rows)).unwrap()
     };
     vec![
         ("exact zeros", data(USUAL, wave, |row, label| if label == row % 3 { 0.0 } else { 1.0 })),
@@ -108,10 +107,10 @@ fn fault(entry: &LearnerEntry, settings: &Settings, data: &Dataset) -> Option<St
                 return Ok(Some(format!("reported {event:?}")));
             }
         }
-        check_prediction(&model.predict(&data.features, &Threads::one())?);
+        check_prediction(&model.predict(data.inputs(), &Threads::one())?);
         let bytes = model.to_parts().to_bytes()?;
         let again = TrainedModel::from_parts(Parts::from_bytes(&bytes)?, &registry::learners())?;
-        check_prediction(&again.predict(&data.features, &Threads::one())?);
+        check_prediction(&again.predict(data.inputs(), &Threads::one())?);
         Ok(None)
     };
     match catch_unwind(AssertUnwindSafe(attempt)) {

@@ -8,7 +8,7 @@ const ALLOWED: [(&str, usize); 5] = [
     // The matrix products of another library, in a bench that times it.
     ("benches/benches/products.rs", 1),
     // The call of `mallopt`, which takes two numbers.
-    ("crates/ldlf-cli/src/pictures.rs", 1),
+    ("crates/ldlf-cli/src/images.rs", 1),
     // The one call into `gemm`, behind views that prove their bounds.
     ("crates/ldlf-math/src/product.rs", 1),
     // Allocators that watch: tests only.

@@ -1,7 +1,7 @@
 //! Permutation importance, for any learner: how much worse a model gets when one column is shuffled.
 
 use ldlf_core::measures::{KL, MAE_MEAN, score};
-use ldlf_core::{Csr, Dataset, Error, Features, Prediction, Result, Seed, Threads, TrainedModel};
+use ldlf_core::{Csr, Dataset, Error, Features, Inputs, Prediction, Result, Seed, Threads, TrainedModel};
 use ldlf_math::random::permutation;
 
 /// Rows times features that are evaluated, at most: keeps wide tables within seconds.
@@ -32,21 +32,22 @@ pub fn permutation_importance(
     data: &Dataset,
     threads: &Threads,
 ) -> Result<Importances> {
-    if data.images.is_some() {
+    let Inputs::Table(features) = data.inputs() else {
         return Err(Error::usage(
-            "the rows are pictures, which have no features to shuffle; the importance of features is for tables",
+            "the rows are images, which have no features to shuffle; the importance of features is for tables",
         ));
-    }
+    };
     let seed = Seed::new(0).named("importance");
-    let count = data.rows().min((BUDGET / data.features.cols().max(1)).clamp(100, 1000));
+    let count = data.rows().min((BUDGET / features.cols().max(1)).clamp(100, 1000));
     let mut rows = permutation(data.rows(), &mut seed.named("rows").generator());
     rows.truncate(count);
     let data = data.select(&rows);
-    let prediction = model.predict(&data.features, threads)?;
+    let prediction = model.predict(data.inputs(), threads)?;
     let measure = if matches!(prediction, Prediction::Values(_)) { MAE_MEAN.name } else { KL.name };
     let measured = |prediction: &Prediction| score(prediction, &data).get(measure).unwrap_or(0.0);
     let base = measured(&prediction);
-    let columns = columns(&data.features);
+    let table = data.features()?;
+    let columns = columns(table);
     let mut features = Vec::with_capacity(columns.len());
     for (feature, column) in columns.iter().enumerate() {
         // A column of zeros stays what it is however it is shuffled.
@@ -54,7 +55,8 @@ pub fn permutation_importance(
             0.0
         } else {
             let order = permutation(count, &mut seed.numbered(feature as u64).generator());
-            measured(&model.predict(&shuffled(&data.features, feature, column, &order), threads)?) - base
+            let shuffled = shuffled(table, feature, column, &order).into();
+            measured(&model.predict(&shuffled, threads)?) - base
         };
         features.push(Importance { feature, rise });
     }

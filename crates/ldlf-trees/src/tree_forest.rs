@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
-    Dataset, Features, FitContext, FitEvent, InProgress, Matrix, Model, Prediction, Result, Seed, StopReason,
+    Dataset, FitContext, FitEvent, InProgress, Inputs, Matrix, Model, Prediction, Result, Seed, StopReason,
     Threads, Value,
 };
 use ldlf_math::numeric::normalise;
@@ -76,7 +76,7 @@ fn grow_tree(table: &Table<'_>, plan: &Plan, data: &Dataset, seed: Seed) -> Tree
         }
     }
     let sample: Vec<u32> = (0..rows as u32).filter(|&row| weights[row as usize] > 0.0).collect();
-    let objective = SquaredError { targets: &data.targets, weights: &weights };
+    let objective = SquaredError { targets: data.targets(), weights: &weights };
     grow(table, &objective, &plan.limits, sample, &mut generator)
 }
 
@@ -120,7 +120,8 @@ impl ForestModel {
 }
 
 impl InProgress for ForestModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let features = inputs.table()?;
         let share = 1.0 / self.trees.len() as f64;
         let sums = sum_over_trees(&self.trees, self.labels, features, threads);
         let mut mean: Vec<f32> = sums.into_iter().map(|s| (s * share) as f32).collect();
@@ -130,8 +131,8 @@ impl InProgress for ForestModel {
 }
 
 impl Model for ForestModel {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
-        InProgress::predict(self, features, threads)
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        InProgress::predict(self, inputs, threads)
     }
 
     fn store(&self, parts: &mut Parts) {

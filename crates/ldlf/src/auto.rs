@@ -14,8 +14,8 @@ use ldlf_core::learner::Summary;
 use ldlf_core::measures::{KL, mean_over_rows};
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Learner,
-    Matrix, Model, Observer, Prediction, Result, Settings, StopReason, Threads,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs,
+    Learner, Matrix, Model, Observer, Prediction, Result, Settings, StopReason, Threads,
 };
 use ldlf_math::random::permutation;
 
@@ -113,7 +113,7 @@ impl Candidate {
 struct Searching;
 
 impl InProgress for Searching {
-    fn predict(&self, _: &Features, _: &Threads) -> Result<Prediction> {
+    fn predict(&self, _: &Inputs, _: &Threads) -> Result<Prediction> {
         Err(Error::usage("sldlf-auto is still searching: there is no model yet"))
     }
 }
@@ -161,7 +161,7 @@ fn predict_across(
     let mut out = Vec::new();
     for fold in folds {
         let model = fit(learner, &data.select(&fold.training), deadline, context)?.model;
-        let held_back = data.features.select(&fold.test);
+        let held_back = data.inputs().select(&fold.test);
         out.extend_from_slice(model.predict(&held_back, &context.threads)?.into_distributions()?.as_slice());
     }
     Ok(Matrix::new(out.len() / data.labels(), data.labels(), out)?)
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
         let mut trial =
             Trial { candidate: format!("{}{note}", candidate.name()), kl: None, verdict: String::new() };
         let mut tried = None;
-        let entries = match &self.data.features {
+        let entries = match self.data.features()? {
             Features::Dense(m) => m.as_slice().len(),
             Features::Sparse(m) => m.stored(),
         };
@@ -265,7 +265,7 @@ impl<'a> Search<'a> {
     fn kl(&self, predicted: &Matrix<f32>) -> f64 {
         let rows: Vec<usize> = (0..predicted.rows()).collect();
         let seen = self.held_back.select(&rows);
-        mean_over_rows(&KL, &seen.targets, predicted, seen.weights.as_deref())
+        mean_over_rows(&KL, seen.targets(), predicted, seen.weights())
     }
 
     /// Lets the forests race with few trees; the best go on.

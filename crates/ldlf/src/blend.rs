@@ -3,7 +3,7 @@
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Dataset, Error, Features, Matrix, Model, Prediction, Result, Settings, Threads, Value,
+    Algorithm, Dataset, Error, Features, Inputs, Matrix, Model, Prediction, Result, Settings, Threads, Value,
     forest_view::ForestView,
 };
 use ldlf_math::numeric::{normalise, on_simplex};
@@ -30,7 +30,7 @@ pub fn mixture_weights(data: &Dataset, predictions: &[&Matrix<f32>]) -> Vec<f64>
         let mut sums = vec![0.0f64; predictions.len()];
         for row in 0..data.rows() {
             let weight = f64::from(data.weight(row));
-            for (label, &target) in data.targets.row(row).iter().enumerate() {
+            for (label, &target) in data.targets().row(row).iter().enumerate() {
                 let mixed: f64 =
                     weights.iter().zip(predictions).map(|(w, p)| w * f64::from(p.row(row)[label])).sum();
                 let pull = weight * f64::from(target) / mixed.max(f64::from(f32::MIN_POSITIVE));
@@ -104,11 +104,11 @@ struct StoredMember {
 }
 
 impl Model for Blend {
-    fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
         let predictions: Vec<Matrix<f32>> = self
             .members
             .iter()
-            .map(|member| member.model.predict(features, threads)?.into_distributions())
+            .map(|member| member.model.predict(inputs, threads)?.into_distributions())
             .collect::<Result<_>>()?;
         let weights: Vec<f64> = self.members.iter().map(|member| member.weight).collect();
         Ok(Prediction::Distributions(mix(&weights, &predictions.iter().collect::<Vec<_>>())?))
@@ -201,13 +201,12 @@ mod tests {
 
     fn data() -> Dataset {
         let targets = Matrix::from_rows(&[[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]);
-        Dataset::new("three rows", Features::Dense(Matrix::from_rows(&[[0.0], [1.0], [2.0]])), targets)
-            .unwrap()
+        Dataset::new(Features::Dense(Matrix::from_rows(&[[0.0], [1.0], [2.0]])), targets).unwrap()
     }
 
     #[test]
     fn a_member_that_is_right_gets_all_the_weight_and_one_that_knows_nothing_none() {
-        let (right, uniform) = (data().targets.clone(), Matrix::from_rows(&[[0.5, 0.5]; 3]));
+        let (right, uniform) = (data().targets().clone(), Matrix::from_rows(&[[0.5, 0.5]; 3]));
         let weights = mixture_weights(&data(), &[&uniform, &right]);
         assert!(weights[1] > 0.95 && (weights[0] + weights[1] - 1.0).abs() < 1e-12, "{weights:?}");
     }
@@ -218,7 +217,7 @@ mod tests {
         let under = Matrix::from_rows(&[[0.8, 0.2], [0.1, 0.9], [0.5, 0.5]]);
         let members = [&over, &under];
         let weights = mixture_weights(&data(), &members);
-        let of = |p: &Matrix<f32>| mean_over_rows(&KL, &data().targets, p, None);
+        let of = |p: &Matrix<f32>| mean_over_rows(&KL, data().targets(), p, None);
         let together = of(&mix(&weights, &members).unwrap());
         assert!(together < of(members[0]) && together < of(members[1]), "{weights:?} {together}");
     }

@@ -34,7 +34,7 @@ fn what_a_learner_predicts_and_exports_is_what_it_says() {
     let data = data();
     for entry in registry::learners() {
         let (facts, model) = (entry.facts, fit(&entry, &data));
-        let predicts = match model.predict(&data.features, &Threads::one()).unwrap() {
+        let predicts = match model.predict(data.inputs(), &Threads::one()).unwrap() {
             Prediction::Distributions(_) => Predicts::Distributions,
             Prediction::Values(_) => Predicts::Values,
         };
@@ -63,8 +63,9 @@ fn a_learner_resumes_or_refuses_to_as_it_says() {
 
 #[test]
 fn only_learners_of_ordered_labels_need_their_numbers() {
-    let mut data = data();
-    data.schema.label_values = None;
+    let data = data();
+    let schema = ldlf::Schema { label_values: None, ..data.schema().clone() };
+    let data = data.with_schema(schema).unwrap();
     for entry in registry::learners() {
         let learner = (entry.build)(&short(&entry)).unwrap();
         let fitted = learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut ()));

@@ -35,7 +35,7 @@ fn data(sparse: bool) -> Dataset {
         [0.1, 0.8, 0.1],
     ]);
     let weights = vec![1.0, 0.5, 2.0, 1.0, 0.0];
-    Dataset::new("five rows", features, targets).unwrap().with_weights(weights).unwrap()
+    Dataset::new(features, targets).unwrap().with_weights(weights).unwrap()
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn outputs_are_those_of_numpy() {
         for sparse in [false, true] {
             let mut pass = Pass::new();
             let weights = wave(network.size(), 1.1);
-            network.predict(&weights, &data(sparse).features, &[0, 1, 2, 3, 4], &mut pass);
+            network.predict(&weights, data(sparse).features().unwrap(), &[0, 1, 2, 3, 4], &mut pass);
             for (found, expected) in pass.distributions.iter().zip(&expected) {
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
             }
@@ -67,7 +67,8 @@ fn every_gradient_meets_its_finite_difference() {
         }
         for sparse in [false, true] {
             let data = data(sparse);
-            let mut batch = FullBatch::new(network, &data, &Scaling::none(3), 0.7, wish, &Threads::one());
+            let mut batch =
+                FullBatch::new(network, &data, &Scaling::none(3), 0.7, wish, &Threads::one()).unwrap();
             let mut weights = wave(network.size(), 1.1);
             let mut gradient = vec![0.0; weights.len()];
             batch.evaluate(&weights, &mut gradient);
@@ -94,7 +95,7 @@ fn single_precision_follows_double_precision() {
         let data = data(false);
         let weights = wave(network.size(), 1.1);
         let single: Vec<f32> = weights.iter().map(|&w| w as f32).collect();
-        let batch = Batch { rows: &data.features, data: &data, pull: &[] };
+        let batch = Batch { rows: data.features().unwrap(), data: &data, pull: &[] };
         let (mut exact, mut rough) = (vec![0.0f64; weights.len()], vec![0.0f32; weights.len()]);
         let loss = network.learn(&weights, batch, &[3, 0, 1], &mut Pass::new(), &mut exact);
         let other = network.learn(&single, batch, &[3, 0, 1], &mut Pass::new(), &mut rough);

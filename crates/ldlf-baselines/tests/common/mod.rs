@@ -3,7 +3,7 @@
 
 use ldlf_core::learner::Fitted;
 use ldlf_core::{
-    Csr, Dataset, Features, FitContext, Learner, LearnerEntry, Matrix, Model, Settings, Threads,
+    Csr, Dataset, Features, FitContext, Inputs, Learner, LearnerEntry, Matrix, Model, Settings, Threads,
 };
 
 pub fn entry(name: &str) -> LearnerEntry {
@@ -18,8 +18,8 @@ pub fn fit(name: &str, settings: &[&str], data: &Dataset) -> Fitted {
     learner(name, settings).fit(data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap()
 }
 
-pub fn predict(model: &dyn Model, features: &Features) -> Matrix<f32> {
-    model.predict(features, &Threads::one()).unwrap().into_distributions().unwrap()
+pub fn predict(model: &dyn Model, inputs: &Inputs) -> Matrix<f32> {
+    model.predict(inputs, &Threads::one()).unwrap().into_distributions().unwrap()
 }
 
 /// The largest difference between two matrices.
@@ -46,13 +46,12 @@ pub fn waves(rows: usize, features: usize, labels: usize) -> Dataset {
         let sum: f32 = scores.iter().sum();
         targets.row_mut(row).iter_mut().zip(&scores).for_each(|(d, s)| *d = s / sum);
     }
-    Dataset::new("waves", Features::Dense(values), targets).unwrap()
+    Dataset::new(Features::Dense(values), targets).unwrap()
 }
 
 /// The same data with about two thirds of the entries 0, dense and sparse.
 pub fn thin(data: &Dataset) -> (Dataset, Dataset) {
-    let (mut dense, mut sparse) = (data.clone(), data.clone());
-    let Features::Dense(values) = &mut dense.features else { panic!("dense data expected") };
+    let mut values = dense(data);
     for (index, value) in values.as_mut_slice().iter_mut().enumerate() {
         if index % 3 != 0 {
             *value = 0.0;
@@ -62,8 +61,21 @@ pub fn thin(data: &Dataset) -> (Dataset, Dataset) {
     for row in values.iter_rows() {
         rows.push_row(row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(c, &v)| (c as u32, v)));
     }
-    sparse.features = Features::Sparse(rows);
-    (dense, sparse)
+    let with = |features: Features| data.clone().with_inputs(features).unwrap();
+    (with(Features::Dense(values)), with(Features::Sparse(rows)))
+}
+
+/// The features of dense rows.
+pub fn dense(data: &Dataset) -> Matrix<f32> {
+    let Features::Dense(values) = data.features().unwrap() else { panic!("dense data expected") };
+    values.clone()
+}
+
+/// The same data with every dense feature changed.
+pub fn changed(data: &Dataset, mut change: impl FnMut(&mut Matrix<f32>)) -> Dataset {
+    let mut values = dense(data);
+    change(&mut values);
+    data.clone().with_inputs(Features::Dense(values)).unwrap()
 }
 
 /// Every row as often as its weight says.

@@ -4,7 +4,7 @@
 use ldlf_baselines::entries;
 use ldlf_core::stored::Parts;
 use ldlf_core::{
-    Csr, Dataset, Error, Features, FitContext, LearnerEntry, Matrix, Result, Seed, Settings, Threads,
+    Csr, Dataset, Error, Features, FitContext, Inputs, LearnerEntry, Matrix, Result, Seed, Settings, Threads,
     TrainedModel,
 };
 use rand::RngExt;
@@ -21,8 +21,8 @@ pub fn fit(name: &str, settings: &[&str], data: &Dataset, threads: &Threads) -> 
 }
 
 /// The distributions that a model predicts.
-pub fn predict(model: &TrainedModel, features: &Features) -> Matrix<f32> {
-    model.predict(features, &Threads::one()).unwrap().into_distributions().unwrap()
+pub fn predict(model: &TrainedModel, inputs: &Inputs) -> Matrix<f32> {
+    model.predict(inputs, &Threads::one()).unwrap().into_distributions().unwrap()
 }
 
 /// The bytes of the model file.
@@ -61,7 +61,7 @@ pub fn smooth_rows(rows: usize, seed: u64) -> Dataset {
         ldlf_math::numeric::softmax_in_place(&mut d);
         targets.row_mut(row).iter_mut().zip(d).for_each(|(t, d)| *t = d as f32);
     }
-    Dataset::new("smooth", Features::Dense(features), targets).unwrap()
+    Dataset::new(Features::Dense(features), targets).unwrap()
 }
 
 /// The same rows, stored sparsely.
@@ -81,9 +81,9 @@ pub fn sparse(features: &Features) -> Features {
 
 /// The same rows with the labels in another order: new label `j` is old label `order[j]`.
 pub fn relabelled(data: &Dataset, order: &[usize]) -> Dataset {
-    let targets = data.targets.iter_rows().flat_map(|row| order.iter().map(|&label| row[label])).collect();
+    let targets = data.targets().iter_rows().flat_map(|row| order.iter().map(|&label| row[label])).collect();
     let targets = Matrix::new(data.rows(), data.labels(), targets).unwrap();
-    Dataset { targets, ..data.clone() }
+    data.clone().with_targets(targets).unwrap()
 }
 
 /// The largest difference between two matrices.
@@ -109,5 +109,5 @@ pub fn matrix(value: &serde_json::Value) -> Matrix<f32> {
 
 /// The set of an oracle's fixture: `features` and `targets`.
 pub fn fixture_rows(case: &serde_json::Value) -> Dataset {
-    Dataset::new("fixture", Features::Dense(matrix(&case["features"])), matrix(&case["targets"])).unwrap()
+    Dataset::new(Features::Dense(matrix(&case["features"])), matrix(&case["targets"])).unwrap()
 }

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ldlf::inputs::InputKind;
 use ldlf::read::{Format, ReadOptions, read};
 use ldlf::targets::Spread;
 use ldlf::{Dataset, Result};
 
-use super::{PictureOptions, values};
-use crate::pictures;
+use super::{ImageOptions, values};
+use crate::images;
 use crate::printer::Printer;
 
 /// What the columns of the data are for.
@@ -110,22 +111,22 @@ impl ColumnOptions {
     }
 }
 
-/// What the data are: a table, or pictures with a table beside them.
+/// What the data are: a table, or images with a table beside them.
 #[derive(Args)]
 pub struct DataOptions {
     #[command(flatten)]
     pub columns: ColumnOptions,
     #[command(flatten)]
-    pub pictures: PictureOptions,
-    /// Memory for decoded pictures that are kept from epoch to epoch, such as 500MB; 0 keeps none
-    #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = values::size, help_heading = "Pictures")]
+    pub images: ImageOptions,
+    /// Memory for decoded images that are kept from epoch to epoch, such as 500MB; 0 keeps none
+    #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = values::size, help_heading = "Images")]
     pub image_cache: usize,
 }
 
 impl DataOptions {
     /// What the columns are for, as the library takes it.
     pub fn for_reading(&self) -> ReadOptions {
-        ReadOptions { image_column: self.pictures.image_column.clone(), ..self.columns.for_reading() }
+        ReadOptions { image_column: self.images.image_column.clone(), ..self.columns.for_reading() }
     }
 
     /// Whether the source's own split is wanted.
@@ -140,11 +141,10 @@ impl DataOptions {
 
     /// Reads the data with other roles of its columns than the call names.
     pub fn read_as(&self, path: &Path, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
-        if self.pictures.are_meant(path) {
-            return pictures::read(path, self, options, printer);
+        match self.images.kind_of(path)? {
+            InputKind::Images => images::read(path, self, options, printer),
+            InputKind::Table => read_with(path, options, printer),
         }
-        self.pictures.refuse_without_pictures(path)?;
-        read_with(path, options, printer)
     }
 }
 

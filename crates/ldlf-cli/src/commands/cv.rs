@@ -16,8 +16,8 @@ use ldlf::{
 use super::Ending;
 use crate::args::{Cv, ProtocolName};
 use crate::contenders::share_out;
+use crate::images::readable;
 use crate::inputs::check_input;
-use crate::pictures::readable;
 use crate::printer::{Printer, Table, counted};
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
 
@@ -39,7 +39,7 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     let mut data = args.options.read(&args.data, printer)?;
     if let Some(first) = learners.iter().find(|learner| learner.facts().reads_images()) {
         let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, &first.settings(), &args.options.pictures, &threads, printer)?;
+        data = readable(data, &first.settings(), &args.options.images, &threads, printer)?;
     }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;
@@ -208,9 +208,9 @@ pub fn check_results_folder(folder: &Path, force: bool) -> Result<()> {
 /// The table: a learner a row, the paper's measures, and for ordered labels the errors of point answers.
 pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let CrossValidation { dataset, rows, features, labels, protocol, seed, .. } = evaluation;
-    // Pictures have no features.
+    // Images have no features.
     let read = match features {
-        0 => counted(*rows, "picture"),
+        0 => counted(*rows, "image"),
         _ => [counted(*rows, "row"), counted(*features, "feature")].join(", "),
     };
     let sizes = [read, counted(labels.len(), "label")].join(", ");

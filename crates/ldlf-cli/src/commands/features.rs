@@ -1,4 +1,4 @@
-//! `ldlf features`: what a layer of a network makes of pictures, as a table.
+//! `ldlf features`: what a layer of a network makes of images, as a table.
 
 use std::time::Instant;
 
@@ -7,19 +7,19 @@ use ldlf::write::{BoxedWriter, Column, Formulas, TableForm, save_table};
 use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 
 use super::Ending;
-use crate::args::{BadImages, Features};
+use crate::args::Features;
+use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard};
-use crate::pictures::{readable_rows, to_predict};
 use crate::printer::{Printer, counted};
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
 
-/// Pictures that are in memory at a time.
+/// Images that are in memory at a time.
 const AT_ONCE: usize = 128;
 
 /// The column of names where no model and no option gives it a name.
 const COLUMN: &str = "file";
 
-/// Writes a line a picture: its name and the outputs of the layer.
+/// Writes a line per image: its name and the outputs of the layer.
 pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
     if is_standard(&args.out) {
@@ -31,7 +31,7 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
     let (network, column) = open(args, printer)?;
     let layers = network.layers();
     let layer = args.layer.as_deref().or(layers.last().copied()).unwrap_or_default();
-    let images = to_predict(&args.data, &args.pictures, args.format, &column, printer)?;
+    let images = to_predict(&args.data, &args.images, args.format, &column, printer)?;
     let threads = Threads::joined_by_caller(args.threads)?;
     listen_for_ctrl_c();
     let mut work = Work {
@@ -39,30 +39,27 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
         network: &network,
         layer,
         threads,
-        progress: Progress::new(printer, "picture"),
-        left_out: 0,
+        progress: Progress::new(printer, "image"),
+        skipping: Skipping::new(&args.images),
     };
     let started = Instant::now();
     let written =
         save_table(&args.out, overwrite, form, Formulas::Kept, |writer| work.write(&images, &column, writer));
     work.progress.finish();
     written?;
-    let (seconds, done) = (started.elapsed().as_secs_f64(), images.rows() - work.left_out);
+    let (seconds, done) = (started.elapsed().as_secs_f64(), images.rows() - work.skipping.left_out);
     printer.message(format_args!(
-        "wrote {layer} of {} in {seconds:.2} s ({:.0} pictures/s)",
-        counted(done, "picture"),
+        "wrote {layer} of {} in {seconds:.2} s ({:.0} images/s)",
+        counted(done, "image"),
         done as f64 / seconds.max(1e-9)
     ));
-    if work.left_out > 0 {
-        let pictures = counted(work.left_out, "picture");
-        printer.message(format_args!("note: left out {pictures} that could not be read"));
-    }
+    work.skipping.say(printer);
     Ok(Ending::Done)
 }
 
 /// The network, and what the column of names is called.
 fn open(args: &Features, printer: &Printer) -> Result<(FeatureNetwork, String)> {
-    let column = args.pictures.image_column.clone();
+    let column = args.images.image_column.clone();
     let Some(weights) = &args.weights else {
         check_input(&args.network)?;
         let network = FeatureNetwork::of_model(&args.network)?;
@@ -88,7 +85,7 @@ struct Work<'a> {
     layer: &'a str,
     threads: Threads,
     progress: Progress,
-    left_out: usize,
+    skipping: Skipping,
 }
 
 impl Work<'_> {
@@ -100,39 +97,21 @@ impl Work<'_> {
             if interrupted() {
                 return Err(Error::Interrupted);
             }
-            let (block, features) = self.features(images.select(chunk))?;
+            let (network, layer, threads) = (self.network, self.layer, &self.threads);
+            let read = |images: &Images| network.features(images, layer, threads);
+            let (block, features) =
+                self.skipping.run(images.select(chunk), threads, || Matrix::zeros(0, 0), read)?;
             if block.rows() == 0 {
                 continue;
             }
             if heads.is_empty() {
                 heads = (0..features.cols()).map(|feature| format!("f_{feature}")).collect();
             }
-            let names: Vec<String> = (0..block.rows()).map(|row| block.name(row).to_string()).collect();
+            let names: Vec<String> = block.names().map(str::to_string).collect();
             let columns = [Column::Names(column, &names), Column::Matrix("features", &heads, &features)];
             writer.block(&columns).map_err(io)?;
             self.progress.step(number * AT_ONCE + chunk.len(), 0.0, rows.len(), String::new);
         }
         writer.finish().map_err(io)
-    }
-
-    /// The features of some pictures, without those that cannot be read where that is allowed.
-    fn features(&mut self, images: Images) -> Result<(Images, Matrix<f32>)> {
-        match self.network.features(&images, self.layer, &self.threads) {
-            Ok(features) => Ok((images, features)),
-            Err(Error::Data(reason)) if self.args.pictures.bad_images == BadImages::Skip => {
-                let good = readable_rows(&images, &self.threads);
-                if good.len() == images.rows() {
-                    return Err(Error::Data(reason));
-                }
-                self.left_out += images.rows() - good.len();
-                let images = images.select(&good);
-                let features = match good.len() {
-                    0 => Matrix::zeros(0, 0),
-                    _ => self.network.features(&images, self.layer, &self.threads)?,
-                };
-                Ok((images, features))
-            }
-            Err(error) => Err(error),
-        }
     }
 }

@@ -52,7 +52,7 @@ fn facts(model: &TrainedModel, version: &str, bytes: u64) -> Table {
     let names =
         model.schema.feature_names.as_ref().map_or(String::new(), |names| format!(": {}", shortened(names)));
     match &model.schema.image_column {
-        Some(column) => table.fact("pictures", format!("named by the column {column:?}")),
+        Some(column) => table.fact("images", format!("named by the column {column:?}")),
         None => table.fact("features", format!("{}{names}", model.features)),
     }
     table.fact(

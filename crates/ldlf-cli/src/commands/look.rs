@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ldlf::{Dataset, Error, Prediction, Result, Threads, TrainedModel};
+use ldlf::{Dataset, Error, Inputs, Prediction, Result, Threads, TrainedModel};
 use ldlf_report::importance::permutation_importance;
 use ldlf_report::load::PredictedRow;
 use ldlf_report::page::ReportedModel;
@@ -27,7 +27,7 @@ pub fn check_rows(rows: &[usize], data: &Dataset) -> Result<()> {
     match rows.iter().find(|&&row| row >= data.rows()) {
         Some(row) => Err(Error::usage(format!(
             "--row {row}: {} has {} counted from 0",
-            data.name,
+            data.name(),
             counted(data.rows(), "row")
         ))),
         None => Ok(()),
@@ -36,15 +36,15 @@ pub fn check_rows(rows: &[usize], data: &Dataset) -> Result<()> {
 
 /// The predictions of a model beside the truth; none for plain values.
 pub fn predicted_rows(model: &TrainedModel, data: &Dataset, threads: &Threads) -> Result<Vec<PredictedRow>> {
-    let Prediction::Distributions(predicted) = model.predict_rows(data, threads)? else {
+    let Prediction::Distributions(predicted) = model.predict(data.inputs(), threads)? else {
         return Ok(Vec::new());
     };
     let row = |row: usize| PredictedRow {
         row,
         fold: 0,
-        truth: data.targets.row(row).to_vec(),
+        truth: data.targets().row(row).to_vec(),
         predicted: predicted.row(row).to_vec(),
-        value: data.truth.as_ref().map(|truth| truth[row]),
+        value: data.truth().map(|truth| truth[row]),
     };
     Ok((0..data.rows()).map(row).collect())
 }
@@ -63,17 +63,20 @@ pub fn inspected(
         [] => example_rows(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
         chosen => chosen.to_vec(),
     };
-    // Images have no features to shuffle.
-    let importances = match &data.images {
-        Some(_) => None,
-        None => Some(permutation_importance(model, data, threads)?),
+    // Images have no features to shuffle or to follow through the trees.
+    let (importances, view) = match data.inputs() {
+        Inputs::Images(_) => (None, None),
+        Inputs::Table(features) => {
+            let importances = permutation_importance(model, data, threads)?;
+            (Some(importances), model.model.look_inside(features, &highlighted, threads))
+        }
     };
     Ok(ReportedModel {
         name: name.to_string(),
         facts: facts(model, data),
         schema: model.schema.clone(),
         importances,
-        view: model.model.look_inside(&data.features, &highlighted, threads),
+        view,
         rows,
         chosen: chosen.to_vec(),
     })
@@ -90,7 +93,7 @@ fn facts(model: &TrainedModel, data: &Dataset) -> Vec<(String, String)> {
         facts.push(("validation K-L".into(), number(model.summary.validation_kl)));
     }
     facts.extend(model.model.inspect().into_iter().map(|(name, value)| (name, word(&value))));
-    facts.push(("evaluated on".into(), format!("{}, {}", data.name, counted(data.rows(), "row"))));
+    facts.push(("evaluated on".into(), format!("{}, {}", data.name(), counted(data.rows(), "row"))));
     facts
 }
 

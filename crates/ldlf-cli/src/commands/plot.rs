@@ -86,7 +86,7 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
         return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?, name));
     }
     look::check_rows(&args.row, &data)?;
-    let view = model.model.look_inside(&data.features, &args.row, &threads);
+    let view = model.model.look_inside(data.features()?, &args.row, &threads);
     let view = view.ok_or_else(|| Error::usage(format!("{} has no soft trees to draw", model.learner)))?;
     if args.kind == PlotKind::LeafUsage {
         return Ok(plots::leaf_usage(&view));

@@ -1,4 +1,4 @@
-//! `ldlf predict`: rows or pictures in, distributions and their estimates out, a block at a time.
+//! `ldlf predict`: rows or images in, distributions and their estimates out, a block at a time.
 
 mod latency;
 mod parts;
@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ldlf::for_model::{check_kind, stream_for_model};
+use ldlf::for_model::stream_for_model;
 use ldlf::output::Overwrite;
 use ldlf::read::ReadOptions;
 use ldlf::write::estimates::{EstimateColumns, Refusal};
@@ -21,8 +21,8 @@ use self::pipeline::{Cuts, Pipeline, Predicted, Predictions, block_rows};
 use self::rows::Rows;
 use super::Ending;
 use crate::args::{BadImages, Predict};
+use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
-use crate::pictures::to_predict;
 use crate::printer::{Printer, STDOUT, counted};
 use crate::progress::{Progress, listen_for_ctrl_c};
 
@@ -51,10 +51,10 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     let table = Table { form, formulas, estimates: &estimates, model: &model };
     let progress = Progress::new(printer, rows.noun());
     let threads = Threads::joined_by_caller(args.threads)?;
-    let skip_bad = args.pictures.bad_images == BadImages::Skip;
-    let mut pipeline = Pipeline { model: &model, threads, progress, done_before: 0, skip_bad, left_out: 0 };
+    let skipping = Skipping::new(&args.images);
+    let mut pipeline = Pipeline { model: &model, threads, progress, done_before: 0, skipping };
     let images = match &rows {
-        Rows::Pictures { images, .. } => Some(images.clone()),
+        Rows::Images { images, .. } => Some(images.clone()),
         Rows::Table(_) => None,
     };
     let ending = if in_parts {
@@ -62,13 +62,10 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     } else {
         let (started, noun) = (Instant::now(), rows.noun());
         let count = predict_one(&args.out, overwrite, rows, &mut pipeline, &table)?;
-        say(printer, count - pipeline.left_out, noun, started, "");
+        say(printer, count - pipeline.skipping.left_out, noun, started, "");
         Ending::Done
     };
-    if pipeline.left_out > 0 {
-        let pictures = counted(pipeline.left_out, "picture");
-        printer.message(format_args!("note: left out {pictures} that could not be read"));
-    }
+    pipeline.skipping.say(printer);
     if let (true, Some(images)) = (args.latency, &images) {
         printer.message(latency::measured(&model, images, &pipeline.threads)?);
     }
@@ -77,27 +74,25 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
 
 /// Opens what is to be predicted, if it is of the kind that the model reads.
 fn rows_of(args: &Predict, model: &TrainedModel, printer: &Printer) -> Result<Rows> {
-    let pictures = args.pictures.are_meant(&args.data);
-    check_kind(model, pictures)?;
-    args.pictures.refuse_without_pictures(&args.data)?;
-    let Some(column) = model.schema.image_column.as_deref().filter(|_| pictures) else {
+    model.reads().check(args.images.kind_of(&args.data)?)?;
+    let Some(column) = &model.schema.image_column else {
         if args.latency {
-            return Err(Error::usage("--latency is for pictures; leave it out"));
+            return Err(Error::usage("--latency is for images; leave it out"));
         }
         let features = args.features.clone().unwrap_or_default();
         let options = ReadOptions { format: args.format, features, ..ReadOptions::default() };
         return Ok(Rows::Table(stream_for_model(&args.data, model, &options)?));
     };
     if args.features.is_some() {
-        return Err(Error::usage("pictures have no columns; leave out --features"));
+        return Err(Error::usage("images have no columns; leave out --features"));
     }
-    if args.pictures.bad_images == BadImages::Skip && (args.part_rows.is_some() || args.resume) {
+    if args.images.bad_images == BadImages::Skip && (args.part_rows.is_some() || args.resume) {
         return Err(Error::usage(
             "--bad-images skip does not go with parts, whose rows are counted; leave out --part-rows and --resume",
         ));
     }
-    let images = to_predict(&args.data, &args.pictures, args.format, column, printer)?;
-    Ok(Rows::Pictures { images, next: 0 })
+    let images = to_predict(&args.data, &args.images, args.format, column, printer)?;
+    Ok(Rows::Images { images, next: 0 })
 }
 
 /// What `--write` asks for and this model cannot give.

@@ -13,8 +13,8 @@ use super::Ending;
 use super::cv::{Cut, watched};
 use crate::args::{Axis, Sweep};
 use crate::contenders::share_out;
+use crate::images::readable;
 use crate::inputs::{check_destination, check_input, is_standard};
-use crate::pictures::readable;
 use crate::printer::{Printer, Table, word};
 
 /// Cross-validates every combination of values and prints a curve of K-L.
@@ -46,7 +46,7 @@ pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
     let mut data = args.options.read(&args.data, printer)?;
     if let Some(first) = learners.first().filter(|first| first.facts().reads_images()) {
         let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, &first.settings(), &args.options.pictures, &threads, printer)?;
+        data = readable(data, &first.settings(), &args.options.images, &threads, printer)?;
     }
     let folds = cut.folds(&data, args.compute.seed)?;
     let journal = args.journal.as_ref().map(Journal::open).transpose()?;

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use ldlf::inputs::InputKind;
 use ldlf::learner::Summary;
-use ldlf::{Dataset, Error, FitContext, Result, StopReason, Threads, TrainedModel, folds};
+use ldlf::{Dataset, Error, FitContext, Inputs, Result, StopReason, Threads, TrainedModel, folds};
 use serde_json::json;
 
 use super::Ending;
 use crate::args::Train;
 use crate::contenders::share_out;
+use crate::images::readable;
 use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, is_standard};
-use crate::pictures::readable;
 use crate::printer::{Printer, Table, counted, number};
 use crate::progress::{Checkpoints, TrainingWatcher, interrupted, listen_for_ctrl_c, read_checkpoint};
 
@@ -42,9 +43,9 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     if args.options.has_split() {
         data = data.select(&folds::split_parts(&data)?.training);
     }
-    // What cannot learn from pictures says so without decoding them.
+    // What cannot learn from images says so without decoding them.
     if learner.facts().reads_images() {
-        data = readable(data, &learner.settings(), &args.options.pictures, &threads, printer)?;
+        data = readable(data, &learner.settings(), &args.options.images, &threads, printer)?;
     }
 
     let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {
@@ -52,7 +53,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         every: args.checkpoint_every,
         learner: learner.name(),
     });
-    let noun = if data.images.is_some() { "picture" } else { "row" };
+    let noun = if data.inputs().kind() == InputKind::Images { "image" } else { "row" };
     let mut watcher = TrainingWatcher::new(printer, checkpoints, args.stop_after, noun);
     listen_for_ctrl_c();
     let started = Instant::now();
@@ -108,9 +109,9 @@ fn report(
         return printer.json(&json!({
             "learner": model.learner,
             "parameters": model.parameters,
-            "dataset": data.name,
+            "dataset": data.name(),
             "rows": data.rows(),
-            "features": data.features.cols(),
+            "features": data.inputs().cols(),
             "labels": data.labels(),
             "seed": args.compute.seed,
             "iterations": iterations,
@@ -146,14 +147,16 @@ fn report(
     printer.text(&table.to_string())
 }
 
-/// `votes, 200 rows, 3 features, 1 label`, or `faces, 200 pictures, 101 labels`.
+/// `votes, 200 rows, 3 features, 1 label`, or `faces, 200 images, 101 labels`.
 pub fn described(data: &Dataset) -> String {
     let labels = counted(data.labels(), "label");
-    if data.images.is_some() {
-        return format!("{}, {}, {labels}", data.name, counted(data.rows(), "picture"));
+    match data.inputs() {
+        Inputs::Images(_) => format!("{}, {}, {labels}", data.name(), counted(data.rows(), "image")),
+        Inputs::Table(features) => {
+            let features = counted(features.cols(), "feature");
+            format!("{}, {}, {features}, {labels}", data.name(), counted(data.rows(), "row"))
+        }
     }
-    let features = counted(data.features.cols(), "feature");
-    format!("{}, {}, {features}, {labels}", data.name, counted(data.rows(), "row"))
 }
 
 /// Why a fit ended, in words.

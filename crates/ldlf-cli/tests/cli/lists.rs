@@ -28,7 +28,7 @@ Commands:
   generate     Write an artificial dataset
   inspect      Show what a model file holds
   export       Write a model for other runtimes, as ONNX
-  features     Write what a layer of a network makes of pictures, as a table
+  features     Write what a layer of a network makes of images, as a table
   report       Make one self-contained HTML page of results and models
   plot         Draw a single picture as SVG or PNG
   demo         See it work on built-in data, within a minute

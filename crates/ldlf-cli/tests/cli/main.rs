@@ -9,14 +9,14 @@ mod data;
 mod export;
 mod full_disk;
 mod hostile;
+#[cfg(feature = "deep")]
+mod images;
 mod interrupt;
 mod killed;
 mod lists;
 mod no_network;
 #[cfg(feature = "parquet")]
 mod parts;
-#[cfg(feature = "deep")]
-mod pictures;
 mod predict;
 mod report;
 mod reproduce;

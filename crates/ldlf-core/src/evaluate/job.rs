@@ -50,7 +50,6 @@ fn fit_and_measure(
     (seed, threads): (u64, &Threads),
     observer: &mut FoldObserver<'_>,
 ) -> Result<FoldResult> {
-    learner.facts().check_kind(training)?;
     let started = Instant::now();
     let mut context = FitContext::new(seed, threads.clone(), observer);
     let Fitted { model, summary } = learner.fit(training, &mut context)?;
@@ -61,7 +60,7 @@ fn fit_and_measure(
         return Err(Error::Interrupted);
     }
     let started = Instant::now();
-    let last = model.predict_rows(test, threads)?;
+    let last = model.predict(test.inputs(), threads)?;
     let predicting = started.elapsed();
     check(&last, test)?;
 
@@ -146,7 +145,7 @@ impl<'a> AlongTheWay<'a> {
 
     fn measure(&mut self, iteration: usize, state: &dyn InProgress) -> Result<()> {
         let started = Instant::now();
-        let prediction = state.predict_rows(self.test, &self.threads)?;
+        let prediction = state.predict(self.test.inputs(), &self.threads)?;
         check(&prediction, self.test)?;
         self.note(iteration, prediction);
         self.spent += started.elapsed();
@@ -158,7 +157,7 @@ impl<'a> AlongTheWay<'a> {
         let Prediction::Distributions(predicted) = &prediction else {
             return;
         };
-        let kl = mean_over_rows(&KL, &self.test.targets, predicted, self.test.weights.as_deref());
+        let kl = mean_over_rows(&KL, self.test.targets(), predicted, self.test.weights());
         if self.curve.last().is_none_or(|&(last, _)| last < iteration) && kl.is_finite() {
             self.curve.push((iteration, kl));
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Protocol;
 use crate::folds::Fold;
-use crate::{Dataset, Features, Settings};
+use crate::{Dataset, Features, Inputs, Settings};
 
 /// All that decides the result of a fold. A fold is looked up by the whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,8 @@ impl FoldKey {
     }
 }
 
-/// A short text for each fold that differs when the data or the rows of the fold differ: two 64-bit hashes over features,
+/// A short text for each fold that differs when the data or the rows of the fold differ: two 64-bit hashes over features (of
+/// images, their names),
 /// targets, weights, groups, true values, label values and row numbers.
 pub fn fingerprints(data: &Dataset, folds: &[Fold]) -> Vec<String> {
     let of_data = hash_of_data(data);
@@ -49,25 +50,29 @@ pub fn fingerprints(data: &Dataset, folds: &[Fold]) -> Vec<String> {
 
 fn hash_of_data(data: &Dataset) -> Hash {
     let mut hash = Hash::new();
-    match &data.features {
-        Features::Dense(m) => {
+    match data.inputs() {
+        Inputs::Table(Features::Dense(m)) => {
             hash.number(m.cols() as u64);
             m.as_slice().iter().for_each(|v| hash.number(u64::from(v.to_bits())));
         }
-        Features::Sparse(m) => {
+        Inputs::Table(Features::Sparse(m)) => {
             let (offsets, columns, values) = m.parts();
             hash.number(m.cols() as u64);
             offsets.iter().for_each(|&v| hash.number(v as u64));
             columns.iter().for_each(|&v| hash.number(u64::from(v)));
             values.iter().for_each(|v| hash.number(u64::from(v.to_bits())));
         }
+        Inputs::Images(images) => {
+            hash.number(0);
+            images.names().for_each(|name| hash.optional(Some(name.as_bytes()), |&byte| u64::from(byte)));
+        }
     }
     hash.number(data.labels() as u64);
-    data.targets.as_slice().iter().for_each(|v| hash.number(u64::from(v.to_bits())));
-    hash.optional(data.weights.as_deref(), |v| u64::from(v.to_bits()));
-    hash.optional(data.groups.as_deref(), |&v| u64::from(v));
-    hash.optional(data.truth.as_deref(), |v| v.to_bits());
-    hash.optional(data.schema.label_values.as_deref(), |v| v.to_bits());
+    data.targets().as_slice().iter().for_each(|v| hash.number(u64::from(v.to_bits())));
+    hash.optional(data.weights(), |v| u64::from(v.to_bits()));
+    hash.optional(data.groups(), |&v| u64::from(v));
+    hash.optional(data.truth(), |v| v.to_bits());
+    hash.optional(data.schema().label_values.as_deref(), |v| v.to_bits());
     hash
 }
 

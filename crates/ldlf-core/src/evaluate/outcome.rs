@@ -115,10 +115,10 @@ impl CrossValidation {
             result
         };
         CrossValidation {
-            dataset: plan.data.name.clone(),
+            dataset: plan.data.name().to_string(),
             rows: plan.data.rows(),
-            features: plan.data.features.cols(),
-            labels: plan.data.schema.label_names.clone(),
+            features: plan.data.inputs().cols(),
+            labels: plan.data.schema().label_names.clone(),
             protocol: plan.protocol,
             seed: plan.seed,
             results: plan.learners.iter().map(of_learner).collect(),

@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 
-use crate::{Dataset, Features, Matrix, Result, Seed};
+use crate::{Dataset, Features, Matrix, Result, Schema, Seed};
 
 /// Rows drawn uniformly from `[-1, 1]^3` with their distributions.
 ///
@@ -34,10 +34,12 @@ fn dataset(points: impl Iterator<Item = [f32; 3]>) -> Result<Dataset> {
     let points: Vec<[f32; 3]> = points.collect();
     let targets: Vec<[f32; 3]> = points.iter().map(distribution).collect();
     let features = Features::Dense(Matrix::from_rows(&points));
-    let mut data = Dataset::new("artificial", features, Matrix::from_rows(&targets))?;
-    data.schema.feature_names = Some((1..=3).map(|i| format!("x{i}")).collect());
-    data.schema.label_names = (1..=3).map(|i| format!("y{i}")).collect();
-    Ok(data)
+    let names = |letter: char| (1..=3).map(|i| format!("{letter}{i}")).collect();
+    Dataset::new(features, Matrix::from_rows(&targets))?.named("artificial").with_schema(Schema {
+        feature_names: Some(names('x')),
+        label_names: names('y'),
+        ..Schema::default()
+    })
 }
 
 fn distribution(x: &[f32; 3]) -> [f32; 3] {
@@ -70,9 +72,9 @@ mod tests {
     #[test]
     fn the_test_grid_spans_the_square() {
         let grid = artificial_grid().unwrap();
-        assert_eq!((grid.rows(), grid.features.cols(), grid.labels()), (1681, 3, 3));
+        assert_eq!((grid.rows(), grid.features().unwrap().cols(), grid.labels()), (1681, 3, 3));
         let mut corner = [0.0; 3];
-        grid.features.copy_row_into(0, &mut corner);
+        grid.features().unwrap().copy_row_into(0, &mut corner);
         assert_eq!(corner[..2], [-1.0, -1.0]);
     }
 }

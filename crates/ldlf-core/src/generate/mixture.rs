@@ -84,10 +84,10 @@ pub fn mixture(rows: usize, parameters: &MixtureParameters, seed: u64) -> Result
         None => Features::Dense(Matrix::new(rows, features, dense)?),
         Some(_) => Features::Sparse(sparse),
     };
-    let mut data = Dataset::new("mixture", features, targets)?;
-    data.schema.label_names = (1..=labels).map(|label| label.to_string()).collect();
-    data.schema.label_values = Some((1..=labels).map(|label| label as f64).collect());
-    Ok(data)
+    Dataset::new(features, targets)?
+        .named("mixture")
+        .with_label_names((1..=labels).map(|label| label.to_string()).collect())?
+        .with_label_values((1..=labels).map(|label| label as f64).collect())
 }
 
 /// Bumps with centres spread over the labels, narrow ones and wide ones, above a small constant.
@@ -173,7 +173,8 @@ mod tests {
     fn sparse_rows_have_the_density_asked_for() {
         for density in [0.01, 0.2, 1.0] {
             let parameters = MixtureParameters::default().features(1000).density(density);
-            let Features::Sparse(csr) = made(200, parameters).features else {
+            let data = made(200, parameters);
+            let Features::Sparse(csr) = data.features().unwrap() else {
                 panic!("a density makes sparse features");
             };
             let share = csr.stored() as f64 / 200_000.0;
@@ -185,8 +186,8 @@ mod tests {
     fn votes_are_whole_shares_around_the_distribution() {
         let exact = made(400, MixtureParameters::default());
         let polled = made(400, MixtureParameters::default().votes(8));
-        assert_eq!(exact.features, polled.features);
-        assert!(polled.targets.as_slice().iter().all(|share| (share * 8.0).fract() == 0.0));
+        assert_eq!(exact.inputs(), polled.inputs());
+        assert!(polled.targets().as_slice().iter().all(|share| (share * 8.0).fract() == 0.0));
         let close = |(a, b): (f64, f64)| (a - b).abs() < 0.03;
         assert!(exact.mean_target().into_iter().zip(polled.mean_target()).all(close));
     }
@@ -203,7 +204,7 @@ mod tests {
         for (features, labels) in [(1, 1), (2, 3), (4, 2)] {
             for density in [None, Some(0.5)] {
                 let data = made(5, MixtureParameters { features, labels, density, votes: Some(3) });
-                assert_eq!((data.features.cols(), data.labels()), (features, labels));
+                assert_eq!((data.features().unwrap().cols(), data.labels()), (features, labels));
             }
         }
     }

@@ -55,13 +55,13 @@ pub(super) fn rows<'a>(
     data: &'a Dataset,
 ) -> impl Iterator<Item = MeasuredRow<'a>> {
     let row = |row: usize| MeasuredRow {
-        truth: data.targets.row(row),
-        value: data.truth.as_ref().map(|truth| truth[row]),
+        truth: data.targets().row(row),
+        value: data.truth().map(|truth| truth[row]),
         predicted: match prediction {
             Prediction::Distributions(p) => RowPrediction::Distribution(p.row(row)),
             Prediction::Values(v) => RowPrediction::Value(v[row]),
         },
-        label_values: data.schema.label_values.as_deref(),
+        label_values: data.schema().label_values.as_deref(),
     };
     (0..prediction.rows()).map(row)
 }

@@ -50,21 +50,21 @@ impl<'de> Deserialize<'de> for Scores {
 
 /// Measures a prediction against the rows it was made for: the mean over the rows, by their weights where the data has weights.
 ///
-/// Distribution measures compare with `data.targets`; a prediction of plain values has none of them. When the labels
-/// stand for numbers, the point answers are compared with `data.truth`. Where the data has no single true values, each rule is
+/// Distribution measures compare with [`Dataset::targets`]; a prediction of plain values has none of them. When the labels
+/// stand for numbers, the point answers are compared with [`Dataset::truth`]. Where the data has no single true values, each rule is
 /// compared with the same rule read off the true distribution, and plain values with the true distribution's
 /// mean. Plain values have one answer, so that their three mean absolute errors are equal.
 ///
 /// ```
 /// use ldlf_core::{Dataset, Features, Matrix, Prediction, measures::score};
 /// let truth = Matrix::from_rows(&[[0.5, 0.5]]);
-/// let data = Dataset::new("one", Features::Dense(Matrix::zeros(1, 1)), truth.clone())?;
+/// let data = Dataset::new(Features::Dense(Matrix::zeros(1, 1)), truth.clone())?;
 /// let scores = score(&Prediction::Distributions(truth), &data);
 /// assert_eq!((scores.get("kl"), scores.get("intersection")), (Some(0.0), Some(1.0)));
 /// # Ok::<(), ldlf_core::Error>(())
 /// ```
 pub fn score(prediction: &Prediction, data: &Dataset) -> Scores {
-    let is_ordered = data.schema.label_values.is_some();
+    let is_ordered = data.schema().label_values.is_some();
     let measured = |measure: &'static Measure| {
         let mean = mean_of(row_values(measure, prediction, data), data);
         (measure.name, mean)
@@ -87,7 +87,7 @@ pub const LARGEST_K: usize = 20;
 /// The curve of the age literature: for `k = 0, 1, ..., LARGEST_K` the fraction of rows, by their weight, whose mode (or plain
 /// value) is at most `k` away from the truth of [`score`]. None where the labels stand for no numbers or no row counts.
 pub fn cumulative_scores(prediction: &Prediction, data: &Dataset) -> Option<Vec<f64>> {
-    let values = data.schema.label_values.as_ref()?;
+    let values = data.schema().label_values.as_ref()?;
     let errors: Vec<f64> = rows(prediction, data).map(|row| row.absolute_error(Rule::Mode, values)).collect();
     let of_k = |k: usize| mean_of(errors.iter().map(|&error| within(error, k as f64)), data);
     (0..=LARGEST_K).map(of_k).collect()
@@ -95,7 +95,7 @@ pub fn cumulative_scores(prediction: &Prediction, data: &Dataset) -> Option<Vec<
 
 /// The mean over the rows by the data's weights; `None` where it is not a number.
 fn mean_of(values: impl Iterator<Item = f64>, data: &Dataset) -> Option<f64> {
-    Some(weighted_mean(values, data.weights.as_deref())).filter(|mean| !mean.is_nan())
+    Some(weighted_mean(values, data.weights())).filter(|mean| !mean.is_nan())
 }
 
 #[cfg(test)]
@@ -106,11 +106,16 @@ mod tests {
 
     /// Two people of 10 and 30 among the ages 10, 20 and 30.
     fn ages() -> Dataset {
+        ages_without_truth().with_truth(vec![10.0, 30.0]).unwrap()
+    }
+
+    fn ages_without_truth() -> Dataset {
+        unordered().with_label_values(vec![10.0, 20.0, 30.0]).unwrap()
+    }
+
+    fn unordered() -> Dataset {
         let targets = Matrix::from_rows(&[[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]);
-        let mut data = Dataset::new("ages", Features::Dense(Matrix::zeros(2, 1)), targets).unwrap();
-        data.schema.label_values = Some(vec![10.0, 20.0, 30.0]);
-        data.truth = Some(vec![10.0, 30.0]);
-        data
+        Dataset::new(Features::Dense(Matrix::zeros(2, 1)), targets).unwrap()
     }
 
     fn of_ordered_labels(scores: &Scores) -> [Option<f64>; 4] {
@@ -136,9 +141,8 @@ mod tests {
 
     #[test]
     fn without_single_true_values_the_true_distribution_is_read_by_the_same_rule() {
-        let mut data = ages();
-        data.truth = None;
-        let exact = score(&Prediction::Distributions(data.targets.clone()), &data);
+        let data = ages_without_truth();
+        let exact = score(&Prediction::Distributions(data.targets().clone()), &data);
         assert_eq!(of_ordered_labels(&exact), [Some(0.0), Some(0.0), Some(0.0), Some(1.0)]);
         // The true means are 17.5 and 22.5.
         let values = score(&Prediction::Values(vec![17.5, 32.5]), &data);
@@ -151,15 +155,12 @@ mod tests {
         let curve = cumulative_scores(&Prediction::Values(vec![12.0, 38.0]), &data).unwrap();
         assert_eq!(curve.len(), LARGEST_K + 1);
         assert_eq!((curve[1], curve[2], curve[7], curve[8]), (0.0, 0.75, 0.75, 1.0));
-        let mut unordered = ages();
-        unordered.schema.label_values = None;
-        assert_eq!(cumulative_scores(&Prediction::Values(vec![12.0, 38.0]), &unordered), None);
+        assert_eq!(cumulative_scores(&Prediction::Values(vec![12.0, 38.0]), &unordered()), None);
     }
 
     #[test]
     fn rows_count_by_their_weight_and_unordered_labels_have_no_errors() {
-        let mut data = ages().with_weights(vec![3.0, 1.0]).unwrap();
-        data.schema.label_values = None;
+        let data = unordered().with_weights(vec![3.0, 1.0]).unwrap();
         let predicted = Matrix::from_rows(&[[0.5, 0.25, 0.25], [0.25, 0.75, 0.0]]);
         let scores = score(&Prediction::Distributions(predicted), &data);
         assert_eq!(scores.get("chebyshev"), Some(0.125));

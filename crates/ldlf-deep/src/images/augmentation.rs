@@ -1,6 +1,6 @@
 //! Random changes of training images.
 
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 use ldlf_core::{Error, Result, Seed};
 use ldlf_math::random::Generator;
 use rand::RngExt;
@@ -41,7 +41,7 @@ impl Augmentation {
     ///
     /// # Panics
     /// When `out` has another length, or the image no pixels.
-    pub fn prepare(&self, image: &Picture, preparation: &Preparation, seed: Seed, out: &mut [f32]) {
+    pub fn prepare(&self, image: &Image, preparation: &Preparation, seed: Seed, out: &mut [f32]) {
         assert_eq!(out.len(), preparation.len(), "room for one image");
         let mut generator = seed.generator();
         // Everything is drawn whether it is used or not: to switch one change off leaves the others as they were.
@@ -54,7 +54,7 @@ impl Augmentation {
         preparation.scale(&rgb, out);
     }
 
-    fn draw_window(&self, image: &Picture, side: usize, generator: &mut Generator) -> Window {
+    fn draw_window(&self, image: &Image, side: usize, generator: &mut Generator) -> Window {
         let middle = Window::in_the_middle(image, side);
         let flip = generator.random::<bool>() && self.flip;
         let step = 1.0 + self.crop * draw(generator);
@@ -84,13 +84,13 @@ pub(super) struct Window {
 
 impl Window {
     /// What a prediction sees.
-    pub(super) fn in_the_middle(image: &Picture, side: usize) -> Self {
+    pub(super) fn in_the_middle(image: &Image, side: usize) -> Self {
         let start = |length: usize| ((length as f64 - side as f64) / 2.0).floor();
         Window { left: start(image.width), top: start(image.height), step: 1.0, flip: false }
     }
 
     /// The window's pixels in 0..1, `[3, side, side]`, between pixels by bilinear interpolation.
-    pub(super) fn pixels(&self, image: &Picture, side: usize) -> Vec<f32> {
+    pub(super) fn pixels(&self, image: &Image, side: usize) -> Vec<f32> {
         let columns: Vec<Tap> = (0..side)
             .map(|x| Tap::at(self.left, self.step, if self.flip { side - 1 - x } else { x }, image.width))
             .collect();
@@ -165,19 +165,19 @@ mod tests {
         Preparation { side, channels: 3, mean: vec![0.0; 3], deviation: vec![1.0; 3] }
     }
 
-    fn slope(width: usize, height: usize) -> Picture {
+    fn slope(width: usize, height: usize) -> Image {
         let pixel = |at: usize| [(10 * (at % width)) as u8, (10 * (at / width)) as u8, 40];
-        Picture { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
+        Image { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
     }
 
-    fn look(augmentation: &Augmentation, image: &Picture, seed: u64) -> Vec<f32> {
+    fn look(augmentation: &Augmentation, image: &Image, seed: u64) -> Vec<f32> {
         let preparation = plain(8);
         let mut out = vec![0.0; preparation.len()];
         augmentation.prepare(image, &preparation, Seed::new(seed), &mut out);
         out
     }
 
-    fn prediction(image: &Picture) -> Vec<f32> {
+    fn prediction(image: &Image) -> Vec<f32> {
         let mut out = vec![0.0; plain(8).len()];
         prepare(image, &plain(8), &mut out);
         out

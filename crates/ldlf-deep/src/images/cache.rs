@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 
 /// One slot per image, filled until the limit is reached. Nothing is evicted: every epoch asks for every image once, in random order, so
 /// that an evicted image would be missed as much as the new one.
 #[derive(Debug)]
 pub(super) struct ImageCache {
-    slots: Vec<Mutex<Option<Arc<Picture>>>>,
+    slots: Vec<Mutex<Option<Arc<Image>>>>,
     bytes: AtomicUsize,
     most: usize,
 }
@@ -22,13 +22,13 @@ impl ImageCache {
     }
 
     /// The image, if it is cached in this size.
-    pub(super) fn get(&self, image: usize, side: usize) -> Option<Arc<Picture>> {
+    pub(super) fn get(&self, image: usize, side: usize) -> Option<Arc<Image>> {
         let slot = self.slots.get(image)?.lock().unwrap_or_else(PoisonError::into_inner);
         slot.as_ref().filter(|cached| cached.width.min(cached.height) == side).cloned()
     }
 
     /// Caches an image where there is room, in place of the same image in another size.
-    pub(super) fn put(&self, image: usize, resized: &Arc<Picture>) {
+    pub(super) fn put(&self, image: usize, resized: &Arc<Image>) {
         let Some(slot) = self.slots.get(image) else { return };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = slot.take() {
@@ -45,8 +45,8 @@ impl ImageCache {
 mod tests {
     use super::*;
 
-    fn square(side: usize) -> Arc<Picture> {
-        Arc::new(Picture { width: side, height: side, rgb: vec![0; 3 * side * side] })
+    fn square(side: usize) -> Arc<Image> {
+        Arc::new(Image { width: side, height: side, rgb: vec![0; 3 * side * side] })
     }
 
     #[test]

@@ -8,7 +8,7 @@ use fast_image_resize::pixels::U8x3;
 use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 use ldlf_math::memory;
 
 /// More pixels than any camera gives: a small file that claims more was made to fill the memory.
@@ -26,13 +26,13 @@ const MOST_SLENDER: u64 = 50;
 /// Decodes JPEG or PNG, by its content: grey, palette, alpha and 16 bits become three channels of bytes (alpha is left out, as
 /// `convert("RGB")` of Pillow does), the shorter side becomes `side` pixels (bilinear, averaging where it shrinks, as Pillow
 /// resizes), and the image is turned as its EXIF orientation says. An error is the reason, without the image's name.
-pub(super) fn decode(bytes: &[u8], side: usize) -> Result<Picture, String> {
+pub(super) fn decode(bytes: &[u8], side: usize) -> Result<Image, String> {
     // A decoder may panic on damaged bytes; that must not end the program.
     catch_unwind(AssertUnwindSafe(|| attempt(bytes, side)))
         .unwrap_or_else(|_| Err("its decoder gave up".into()))
 }
 
-fn attempt(bytes: &[u8], side: usize) -> Result<Picture, String> {
+fn attempt(bytes: &[u8], side: usize) -> Result<Image, String> {
     if bytes.is_empty() {
         return Err("the file is empty".into());
     }
@@ -123,12 +123,12 @@ fn resized(whole: RgbImage, side: usize) -> Result<RgbImage, String> {
     RgbImage::from_raw(new_width, new_height, resized).ok_or_else(|| "resizing failed".to_string())
 }
 
-fn upright(image: RgbImage, orientation: Orientation) -> Result<Picture, String> {
+fn upright(image: RgbImage, orientation: Orientation) -> Result<Image, String> {
     let mut image = DynamicImage::ImageRgb8(image);
     image.apply_orientation(orientation);
     let image = image.into_rgb8();
     let (width, height) = (image.width() as usize, image.height() as usize);
-    Ok(Picture { width, height, rgb: image.into_raw() })
+    Ok(Image { width, height, rgb: image.into_raw() })
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
         RgbImage::from_fn(6, 4, |x, _| if x < 3 { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) })
     }
 
-    fn pixel(image: &Picture, x: usize, y: usize) -> [u8; 3] {
+    fn pixel(image: &Image, x: usize, y: usize) -> [u8; 3] {
         let at = 3 * (y * image.width + x);
         [image.rgb[at], image.rgb[at + 1], image.rgb[at + 2]]
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ldlf_core::images::{Images, Picture, Pictures};
+use ldlf_core::images::{Image, ImageSource, Images};
 use ldlf_core::{Error, Result, Threads};
 use ldlf_io::input;
 
@@ -81,7 +81,7 @@ impl ImageFiles {
         &self.file
     }
 
-    fn decoded(&self, image: usize, side: usize) -> std::result::Result<Picture, String> {
+    fn decoded(&self, image: usize, side: usize) -> std::result::Result<Image, String> {
         let bytes = match &self.store {
             Store::Folder(paths) => input::read_file(&paths[image]).map_err(|e| match e {
                 Error::Io { source, .. } => source.to_string(),
@@ -93,7 +93,7 @@ impl ImageFiles {
     }
 }
 
-impl Pictures for ImageFiles {
+impl ImageSource for ImageFiles {
     fn len(&self) -> usize {
         self.names.len()
     }
@@ -102,7 +102,7 @@ impl Pictures for ImageFiles {
         &self.names[image]
     }
 
-    fn resized(&self, image: usize, side: usize) -> Result<Arc<Picture>> {
+    fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>> {
         if side == 0 {
             return Err(Error::usage("side must be at least 1, got 0"));
         }

@@ -198,7 +198,7 @@ impl Drop for PrefetchedBatches {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use ldlf_core::images::{Picture, Pictures};
+    use ldlf_core::images::{Image, ImageSource};
 
     use super::*;
 
@@ -209,7 +209,7 @@ mod tests {
         decoded: AtomicUsize,
     }
 
-    impl Pictures for Colours {
+    impl ImageSource for Colours {
         fn len(&self) -> usize {
             100
         }
@@ -218,17 +218,13 @@ mod tests {
             "colour"
         }
 
-        fn resized(&self, image: usize, side: usize) -> Result<Arc<Picture>> {
+        fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>> {
             self.decoded.fetch_add(1, Ordering::Relaxed);
             if self.bad == Some(image) {
                 return Err(Error::data("a bad image"));
             }
             let pixel = |at: usize| [image as u8, (at % 7) as u8, 0];
-            Ok(Arc::new(Picture {
-                width: side,
-                height: side,
-                rgb: (0..side * side).flat_map(pixel).collect(),
-            }))
+            Ok(Arc::new(Image { width: side, height: side, rgb: (0..side * side).flat_map(pixel).collect() }))
         }
     }
 

@@ -1,6 +1,6 @@
 //! From the pixels of an image to the input of a network.
 
-use ldlf_core::images::Picture;
+use ldlf_core::images::Image;
 use ldlf_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ impl Preparation {
 ///
 /// # Panics
 /// When `out` has another length, or the image no pixels.
-pub fn prepare(image: &Picture, preparation: &Preparation, out: &mut [f32]) {
+pub fn prepare(image: &Image, preparation: &Preparation, out: &mut [f32]) {
     let side = preparation.side;
     assert_eq!(out.len(), preparation.len(), "room for one image");
     if image.width < side || image.height < side {
@@ -126,9 +126,9 @@ mod tests {
     }
 
     /// Red counts columns, green counts lines, blue is full.
-    fn counting(width: usize, height: usize) -> Picture {
+    fn counting(width: usize, height: usize) -> Image {
         let pixel = |at: usize| [(at % width) as u8, (at / width) as u8, 255];
-        Picture { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
+        Image { width, height, rgb: (0..width * height).flat_map(pixel).collect() }
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         let preparation =
             Preparation { side: 1, channels: 3, mean: vec![0.5, 0.0, 0.25], deviation: vec![0.5, 0.25, 0.5] };
         let mut out = [0.0; 3];
-        let image = Picture { width: 1, height: 1, rgb: vec![255, 51, 0] };
+        let image = Image { width: 1, height: 1, rgb: vec![255, 51, 0] };
         prepare(&image, &preparation, &mut out);
         assert!(
             (out[0] - 1.0).abs() < 1e-6 && (out[1] - 0.8).abs() < 1e-6 && (out[2] + 0.5).abs() < 1e-6,
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn grey_weighs_the_colours_as_eyes_do() {
         let mut out = [0.0];
-        prepare(&Picture { width: 1, height: 1, rgb: vec![255, 0, 0] }, &plain(1, 1), &mut out);
+        prepare(&Image { width: 1, height: 1, rgb: vec![255, 0, 0] }, &plain(1, 1), &mut out);
         assert!((out[0] - 0.299).abs() < 1e-6, "{out:?}");
     }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ldlf_core::images::{BadImages, Images, Pictures};
-use ldlf_core::{Dataset, Error, Result, Threads};
+use ldlf_core::images::{BadImages, ImageSource, Images};
+use ldlf_core::{Dataset, Error, Inputs, Result, Threads};
 use ldlf_io::read::Loaded;
 
 use super::{ImageFiles, unreadable};
@@ -17,18 +17,19 @@ pub fn join(
     table: &str,
     bad: BadImages,
 ) -> Result<(Dataset, Vec<String>)> {
-    let Loaded { mut dataset, mut notices, image_names } = loaded;
-    let names = image_names.ok_or_else(|| {
-        Error::usage(format!("{table}: which column names the images? Name it with --image-column"))
-    })?;
-    let (rows, images, notice) = find_all(files, &names, table, bad)?;
+    let Loaded { mut dataset, mut notices } = loaded;
+    let Inputs::Images(wanted) = dataset.inputs() else {
+        return Err(Error::usage(format!(
+            "{table}: which column names the images? Name it with --image-column"
+        )));
+    };
+    let (rows, images, notice) = find_all(files, wanted.names(), table, bad)?;
     notices.extend(notice);
     notices.extend(without_row(files, &images, table));
     if rows.len() < dataset.rows() {
         dataset = dataset.select(&rows);
     }
-    dataset.images = Some(images_of(files, images));
-    Ok((dataset, notices))
+    Ok((dataset.with_inputs(images_of(files, images))?, notices))
 }
 
 /// The images of the given names, in their order, as [`join`] finds those of a table; with a notice when names were left out.
@@ -38,23 +39,23 @@ pub fn named(
     table: &str,
     bad: BadImages,
 ) -> Result<(Images, Option<String>)> {
-    let (_, images, notice) = find_all(files, names, table, bad)?;
+    let (_, images, notice) = find_all(files, names.iter().map(String::as_str), table, bad)?;
     Ok((images_of(files, images), notice))
 }
 
 fn images_of(files: &Arc<ImageFiles>, images: Vec<u32>) -> Images {
-    Images::of(Arc::clone(files) as Arc<dyn Pictures>, images)
+    Images::of(Arc::clone(files) as Arc<dyn ImageSource>, images)
 }
 
 /// The rows that have an image, the images, and a notice when some have none.
-fn find_all(
+fn find_all<'a>(
     files: &ImageFiles,
-    names: &[String],
+    names: impl Iterator<Item = &'a str>,
     table: &str,
     bad: BadImages,
 ) -> Result<(Vec<usize>, Vec<u32>, Option<String>)> {
     let (mut rows, mut images, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, name) in names.iter().enumerate() {
+    for (row, name) in names.enumerate() {
         match files.find(name) {
             Some(image) => {
                 rows.push(row);
@@ -64,7 +65,7 @@ fn find_all(
         }
     }
     let Some((row, name)) = missing.first() else { return Ok((rows, images, None)) };
-    let (file, count) = (files.file(), names.len());
+    let (file, count) = (files.file(), rows.len() + missing.len());
     if rows.is_empty() {
         return Err(Error::data(format!(
             "no image of {file} has a row in {table}: the table names {name:?}, the images are called {:?} and so on; \
@@ -111,7 +112,7 @@ pub fn check_readable(
     bad: BadImages,
     threads: &Threads,
 ) -> Result<(Dataset, Option<String>)> {
-    let Some(images) = &data.images else { return Ok((data, None)) };
+    let Inputs::Images(images) = data.inputs() else { return Ok((data, None)) };
     let mut unreadable = unreadable(images, side, threads);
     let (count, rows) = (unreadable.len(), data.rows());
     let bad_rows: HashSet<usize> = unreadable.iter().map(|(row, _)| *row).collect();
@@ -137,7 +138,7 @@ pub fn check_readable(
 #[cfg(test)]
 mod tests {
     use image::{Rgb, RgbImage};
-    use ldlf_core::{Features, Matrix};
+    use ldlf_core::Matrix;
 
     use super::super::open;
     use super::*;
@@ -156,13 +157,9 @@ mod tests {
     fn table(names: &[&str]) -> Loaded {
         let rows: Vec<[f32; 2]> =
             (0..names.len()).map(|row| if row % 2 == 0 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
-        let features = Features::Dense(Matrix::zeros(names.len(), 0));
-        let dataset = Dataset::new("faces", features, Matrix::from_rows(&rows)).unwrap();
-        Loaded {
-            dataset,
-            notices: Vec::new(),
-            image_names: Some(names.iter().map(ToString::to_string).collect()),
-        }
+        let images = Images::named(names.iter().map(ToString::to_string).collect());
+        let dataset = Dataset::new(images, Matrix::from_rows(&rows)).unwrap();
+        Loaded { dataset, notices: Vec::new() }
     }
 
     #[test]
@@ -170,11 +167,8 @@ mod tests {
         let (_folder, files) = three();
         let (data, notices) =
             join(&files, table(&["c.png", "a.png", "b.png", "a.png"]), "t.csv", BadImages::Fail).unwrap();
-        let images = data.images.unwrap();
-        assert_eq!(
-            (0..4).map(|row| images.name(row)).collect::<Vec<_>>(),
-            ["c.png", "a.png", "b.png", "a.png"]
-        );
+        let images = data.inputs().images().unwrap();
+        assert_eq!(images.names().collect::<Vec<_>>(), ["c.png", "a.png", "b.png", "a.png"]);
         assert!(notices.is_empty());
     }
 
@@ -188,7 +182,7 @@ mod tests {
             "{refused}"
         );
         let (data, notices) = join(&files, table(&names), "t.csv", BadImages::Skip).unwrap();
-        assert_eq!((data.rows(), data.targets.row(1)), (2, &[1.0, 0.0][..]));
+        assert_eq!((data.rows(), data.targets().row(1)), (2, &[1.0, 0.0][..]));
         assert!(notices[0].contains("(the first: row 2, \"lost.png\")"), "{notices:?}");
         assert!(notices[1].contains("1 of 3 images have no row in t.csv"), "{notices:?}");
     }
@@ -213,7 +207,7 @@ mod tests {
             "{refused}"
         );
         let (kept, notice) = check_readable(data(), 4, BadImages::Skip, &Threads::one()).unwrap();
-        assert_eq!((kept.rows(), kept.images.unwrap().name(0)), (1, "a.png"));
+        assert_eq!((kept.rows(), kept.inputs().images().unwrap().name(0)), (1, "a.png"));
         assert!(notice.unwrap().starts_with("1 of 2 images cannot be read and were left out"));
     }
 }

@@ -3,8 +3,8 @@
 use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::parameters::ParameterSet;
 use ldlf_core::{
-    Algorithm, Dataset, Error, Features, FitEvent, Result, Schema, Seed, Settings, StopReason, Threads,
-    TrainedModel,
+    Algorithm, Dataset, Error, Features, FitEvent, Inputs, Result, Schema, Seed, Settings, StopReason,
+    Threads, TrainedModel,
 };
 
 use super::order::Batches;
@@ -43,10 +43,10 @@ impl Table {
     pub fn of(data: &Dataset, shards: usize) -> Self {
         Table {
             rows: data.rows(),
-            features: data.features.cols(),
-            sparse: matches!(data.features, Features::Sparse(_)),
+            features: data.inputs().cols(),
+            sparse: matches!(data.inputs(), Inputs::Table(Features::Sparse(_))),
             shards,
-            schema: data.schema.clone(),
+            schema: data.schema().clone(),
         }
     }
 }

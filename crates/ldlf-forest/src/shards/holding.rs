@@ -43,7 +43,7 @@ impl Holding {
         if self.shards.iter().any(|shard| shard.number == number) {
             return Err(Error::usage(format!("virtual shard {number} is held already")));
         }
-        self.shards.push(Shard::new(number, first_row, data));
+        self.shards.push(Shard::new(number, first_row, data)?);
         self.shards.sort_by_key(|shard| shard.number);
         self.known = Versions::default();
         Ok(())
@@ -144,7 +144,7 @@ impl Holding {
 
 /// Refuses rows that are not those of the setting.
 fn check(shard: &Shard, setting: &Setting) -> Result<()> {
-    let found = (shard.data.features.cols(), shard.data.labels());
+    let found = (shard.table().features.cols(), shard.data.labels());
     if found != (setting.features, setting.labels) {
         return Err(Error::data(format!(
             "rows {} to {} have {} features and {} labels, the others {} and {}",

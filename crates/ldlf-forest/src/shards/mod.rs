@@ -11,7 +11,7 @@
 //! use ldlf_forest::shards::{Coordinator, Holding, Table, division};
 //! let features = Matrix::new(40, 1, (0..40).map(|i| i as f32).collect())?;
 //! let targets = Matrix::new(40, 2, (0..40).flat_map(|i| if i < 20 { [0.9, 0.1] } else { [0.2, 0.8] }).collect())?;
-//! let data = Dataset::new("forty rows", Features::Dense(features), targets)?;
+//! let data = Dataset::new(Features::Dense(features), targets)?;
 //! let settings = Settings::parse(&["trees=2", "depth=3", "epochs=30", "min_iterations=30"])?;
 //! let mut coordinator = Coordinator::new(&settings, Table::of(&data, 4), 0, Threads::one())?;
 //! let mut holding = Holding::new(Threads::one());

@@ -1,7 +1,8 @@
 //! One virtual shard: some neighbouring rows, and the sums that questions ask for.
 
+use ldlf_core::dataset::Tabular;
 use ldlf_core::early_stopping::HeldOutKl;
-use ldlf_core::{Dataset, Features, Seed, Threads};
+use ldlf_core::{Dataset, Features, Result, Seed, Threads};
 
 use super::order::{Batches, Order, is_held_back};
 use super::question::Setting;
@@ -27,9 +28,15 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    pub fn new(number: usize, first_row: u64, data: Dataset) -> Self {
+    /// Refuses rows that are no table.
+    pub fn new(number: usize, first_row: u64, data: Dataset) -> Result<Self> {
+        data.features()?;
         let order = Order::default();
-        Shard { number, first_row, data, training: Vec::new(), validation: Vec::new(), order }
+        Ok(Shard { number, first_row, data, training: Vec::new(), validation: Vec::new(), order })
+    }
+
+    pub fn table(&self) -> Tabular<'_> {
+        self.data.tabular().expect("a shard is made of rows of a table, as `new` has checked")
     }
 
     /// Draws the rows held back, by their numbers.
@@ -47,16 +54,16 @@ impl Shard {
         for &row in &self.training {
             let weight = f64::from(self.data.weight(row));
             sums[setting.shards] += weight;
-            let targets = sums[setting.shards + 1..].iter_mut().zip(self.data.targets.row(row));
+            let targets = sums[setting.shards + 1..].iter_mut().zip(self.data.targets().row(row));
             targets.for_each(|(sum, &d)| *sum += weight * f64::from(d));
         }
-        sums.extend(column_sums(&self.data.features, &self.training));
+        sums.extend(column_sums(self.table().features, &self.training));
         Sums::of_shard(self.number, sums, Vec::new())
     }
 
     /// Squares and stored entries of every column.
     pub fn spread(&self, mean: &[f64]) -> Sums {
-        let (mut squares, stored) = column_squares(&self.data.features, &self.training, mean);
+        let (mut squares, stored) = column_squares(self.table().features, &self.training, mean);
         squares.extend(stored);
         Sums::of_shard(self.number, squares, Vec::new())
     }
@@ -68,7 +75,7 @@ impl Shard {
         let seed = seed.named("sample").numbered(self.number as u64);
         let order = ldlf_math::random::permutation(self.training.len(), &mut seed.generator());
         let own: Vec<usize> = order.iter().take(places.len()).map(|&place| self.training[place]).collect();
-        let values = column_values(&self.data.features, &own, columns);
+        let values = column_values(self.table().features, &own, columns);
         for (sums, values) in sums.chunks_exact_mut(rows.max(1)).zip(values) {
             sums[places.start..places.start + values.len()].copy_from_slice(&values);
         }
@@ -102,9 +109,10 @@ impl Shard {
         let units = forest.map.units();
         let mut gradient = vec![0.0; forest.encoder.inputs() * units];
         let mut loss = 0.0;
+        let table = self.table();
         for slab in rows.chunks(SLAB) {
-            loss += pass.run(forest, &self.data, slab, aim, dropout, threads);
-            let (inputs, of_activations) = pass.passed(&self.data);
+            loss += pass.run(forest, table, slab, aim, dropout, threads);
+            let (inputs, of_activations) = pass.passed(table);
             add_weight_gradient(inputs, of_activations, units, &mut gradient, threads);
         }
         let weight = examples(&self.data, Some(&rows)).total_weight();
@@ -126,7 +134,7 @@ impl Shard {
         let rows = if iterations.is_some() { &of_batches } else { &self.training };
         let source = LinearActivations {
             map: forest.map,
-            rows: EncodedRows { encoder: forest.encoder, features: &self.data.features, rows: Some(rows) },
+            rows: EncodedRows { encoder: forest.encoder, features: self.table().features, rows: Some(rows) },
         };
         let statistics = forest.head.leaf_statistics(&source, &examples(&self.data, Some(rows)), threads);
         Sums::of_shard(self.number, statistics, Vec::new())
@@ -136,7 +144,7 @@ impl Shard {
     pub fn validate(&self, forest: Layers<'_>, threads: &Threads) -> Sums {
         let rows = EncodedRows {
             encoder: forest.encoder,
-            features: &self.data.features,
+            features: self.table().features,
             rows: Some(&self.validation),
         };
         let predicted = predict_rows(forest.map, forest.head, &rows, self.validation.len(), threads);
@@ -146,6 +154,6 @@ impl Shard {
     }
 
     pub fn is_sparse(&self) -> bool {
-        matches!(self.data.features, Features::Sparse(_))
+        matches!(self.table().features, Features::Sparse(_))
     }
 }

@@ -7,7 +7,7 @@ use super::{Loaded, ReadOptions, votes};
 use ldlf_core::dataset::SingleLabel;
 use ldlf_core::folds::is_tested;
 use ldlf_core::targets::{Spread, check_label_values, from_single_label, implied_label_values};
-use ldlf_core::{Dataset, Error, Features, Matrix, Result};
+use ldlf_core::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema};
 
 /// What a file held, before the pieces are checked against each other.
 pub(super) struct Parts {
@@ -78,8 +78,7 @@ impl Parts {
         }
         let mut notices = Vec::new();
         let labels = self.labels(options, &mut notices)?;
-        let image_names = self.image_names.take();
-        Ok(Loaded { dataset: self.dataset(labels, options)?, notices, image_names })
+        Ok(Loaded { dataset: self.dataset(labels, options)?, notices })
     }
 
     fn fits(&self, what: &str, count: usize) -> Result<()> {
@@ -149,26 +148,37 @@ impl Parts {
         }
         let Parts { file, stem, features, singles, .. } = self;
         let Labels { targets, values: label_values, names: label_names } = labels;
-        let mut dataset = Dataset::new(stem, features, targets)?;
-        dataset.schema.feature_names = self.feature_names.filter(|_| options.image_column.is_none());
-        dataset.schema.image_column = options.image_column.clone();
-        if let Some(names) = label_names {
-            dataset.schema.label_names = names;
-        } else if let Some(values) = &label_values {
-            dataset.schema.label_names = values.iter().map(f64::to_string).collect();
+        let inputs = match self.image_names {
+            Some(names) => Inputs::Images(Images::named(names)),
+            None => Inputs::Table(features),
+        };
+        let mut dataset = Dataset::new_named(stem, inputs, targets)?;
+        let named = |values: &Vec<f64>| values.iter().map(f64::to_string).collect();
+        let label_names = label_names
+            .or_else(|| label_values.as_ref().map(named))
+            .unwrap_or_else(|| dataset.schema().label_names.clone());
+        dataset = dataset.with_schema(Schema {
+            feature_names: self.feature_names.filter(|_| options.image_column.is_none()),
+            label_names,
+            label_values,
+            single: singles.as_ref().map(|_| SingleLabel {
+                column: options.label_column.clone(),
+                spread: options.spread.clone(),
+            }),
+            image_column: options.image_column.clone(),
+        })?;
+        if let Some(singles) = singles {
+            dataset = dataset.with_truth(singles)?;
         }
-        dataset.schema.label_values = label_values;
-        dataset.schema.single = singles
-            .as_ref()
-            .map(|_| SingleLabel { column: options.label_column.clone(), spread: options.spread.clone() });
-        dataset.truth = singles;
         if let Some(split) = split {
             for (row, part) in split.iter().enumerate() {
                 check_part(part).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
             }
-            dataset.split = Some(split);
+            dataset = dataset.with_split(split)?;
         }
-        dataset.groups = groups;
+        if let Some(groups) = groups {
+            dataset = dataset.with_groups(groups)?;
+        }
         if let Some(weights) = weights {
             for (row, &weight) in weights.iter().enumerate() {
                 check_weight(weight).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;

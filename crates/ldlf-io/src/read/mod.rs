@@ -92,12 +92,10 @@ pub struct ReadOptions {
 /// A dataset and what the user should know about how it was read.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The rows.
+    /// The rows; with [`ReadOptions::image_column`] they are images of which only the names are known yet.
     pub dataset: Dataset,
     /// One sentence each, for standard error.
     pub notices: Vec<String>,
-    /// What [`ReadOptions::image_column`] says, for every row; nothing is known yet about the images themselves.
-    pub image_names: Option<Vec<String>>,
 }
 
 /// Reads a whole file, or standard input for `-`.

@@ -70,7 +70,7 @@ impl Roles {
             (image, [&options.features[..], &options.categories].concat().as_slice())
         {
             return Err(Error::usage(format!(
-                "{file}: the rows are pictures, which have no feature {name:?}; leave out --features and --categories"
+                "{file}: the rows are images, which have no feature {name:?}; leave out --features and --categories"
             )));
         }
         let categories = table.choose(&options.categories, "--categories", &mut taken)?;

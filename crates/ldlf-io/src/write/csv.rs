@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use super::{BoxedWriter, Column, Formulas, TableForm, TableWriter, label};
-use ldlf_core::Dataset;
+use ldlf_core::dataset::Tabular;
 
 /// Comma-separated values.
 pub const COMMAS: TableForm =
@@ -106,7 +106,7 @@ impl<W: Write + Send> TableWriter for Delimited<W> {
 
 /// Writes features and labels; with `votes`, counts in place of shares.
 pub(crate) fn dataset(
-    data: &Dataset,
+    data: Tabular<'_>,
     votes: Option<usize>,
     delimiter: u8,
     out: &mut dyn Write,
@@ -120,7 +120,7 @@ pub(crate) fn dataset(
     let mut row_values = vec![0.0f32; data.features.cols()];
     for row in 0..data.rows() {
         data.features.copy_row_into(row, &mut row_values);
-        let labels = data.targets.row(row).iter().map(|&share| label(share, votes));
+        let labels = data.targets().row(row).iter().map(|&share| label(share, votes));
         writer.write_record(row_values.iter().map(f32::to_string).chain(labels)).map_err(as_io)?;
     }
     writer.flush()

@@ -30,6 +30,7 @@ pub(crate) mod svm;
 use std::io::{Seek, Write};
 use std::path::Path;
 
+use ldlf_core::dataset::Tabular;
 use ldlf_core::{Dataset, Error, Matrix, Result};
 
 use crate::format::{FileFormat, Format};
@@ -135,7 +136,7 @@ pub fn save_table(
 }
 
 /// How a format writes a dataset; with votes, counts in place of shares.
-pub(crate) type WriteDataset = fn(&Dataset, Option<usize>, &mut dyn Write) -> std::io::Result<()>;
+pub(crate) type WriteDataset = fn(Tabular<'_>, Option<usize>, &mut dyn Write) -> std::io::Result<()>;
 
 /// The formats in which datasets are written.
 pub fn dataset_formats() -> impl Iterator<Item = Format> {
@@ -159,7 +160,7 @@ pub fn dataset(
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     match format.statement().ok().and_then(|format| format.dataset) {
-        Some(write) => write(data, votes, out),
+        Some(write) => write(data.tabular().map_err(std::io::Error::other)?, votes, out),
         None => Err(std::io::Error::other(format!("datasets are not written as {format}"))),
     }
 }

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use super::label;
-use ldlf_core::Dataset;
+use ldlf_core::dataset::Tabular;
 
 /// Writes labels, then `index:value` for what is not zero; with `votes`, counts in place of shares.
-pub(crate) fn dataset(data: &Dataset, votes: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
+pub(crate) fn dataset(data: Tabular<'_>, votes: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
     for row in 0..data.rows() {
-        let labels: Vec<String> = data.targets.row(row).iter().map(|&share| label(share, votes)).collect();
+        let labels: Vec<String> = data.targets().row(row).iter().map(|&share| label(share, votes)).collect();
         let mut line = labels.join(",");
         data.features.for_each_in_row(row, |column, value| {
             if value != 0.0 {

@@ -1,4 +1,4 @@
-//! How long one picture takes, from its file to the answer.
+//! How long one image takes, from its file to the answer.
 
 use std::time::{Duration, Instant};
 
@@ -6,18 +6,18 @@ use ldlf::{Images, Result, Threads, TrainedModel};
 
 use crate::printer::counted;
 
-/// Pictures that are measured at most.
+/// Images that are measured at most.
 const MEASURED: usize = 100;
 
-/// Pictures that go before: the first ones also pay for what is set up once.
+/// Images that go before: the first ones also pay for what is set up once.
 const BEFORE: usize = 3;
 
-/// Predicts one picture after the other and says how long one takes.
+/// Predicts one image after the other and says how long one takes.
 pub fn measured(model: &TrainedModel, images: &Images, threads: &Threads) -> Result<String> {
     let time = |row: usize| -> Result<Duration> {
-        let one = images.select(&[row % images.rows()]);
+        let one = images.select(&[row % images.rows()]).into();
         let started = Instant::now();
-        model.predict_images(&one, threads)?;
+        model.predict(&one, threads)?;
         Ok(started.elapsed())
     };
     (0..BEFORE).try_for_each(|row| time(row).map(drop))?;
@@ -25,9 +25,9 @@ pub fn measured(model: &TrainedModel, images: &Images, threads: &Threads) -> Res
     times.sort_unstable();
     let at = |share: f64| 1e3 * times[((times.len() - 1) as f64 * share).round() as usize].as_secs_f64();
     Ok(format!(
-        "one picture at a time, from its file to the answer: median {:.2} ms, 95th percentile {:.2} ms ({})",
+        "one image at a time, from its file to the answer: median {:.2} ms, 95th percentile {:.2} ms ({})",
         at(0.5),
         at(0.95),
-        counted(times.len(), "picture")
+        counted(times.len(), "image")
     ))
 }

@@ -24,7 +24,7 @@ fn record_of(folder: &Path) -> PathBuf {
 pub struct Run {
     /// Length and checksum of the model file.
     model: (u64, u32),
-    /// Length of the data and checksum of its ends, or number and checksum of the names of pictures; none for standard input.
+    /// Length of the data and checksum of its ends, or number and checksum of the names of images; none for standard input.
     data: Option<(u64, u32)>,
     /// What is written, as it was asked for.
     write: Vec<String>,
@@ -55,7 +55,7 @@ pub enum Begun {
 
 impl Parts {
     /// Makes the folder, or takes up the one that is there.
-    pub fn begin(args: &Predict, pictures: Option<(u64, u32)>) -> Result<Begun> {
+    pub fn begin(args: &Predict, images: Option<(u64, u32)>) -> Result<Begun> {
         let folder = args.out.clone();
         let refuse = |why: &str| Err(Error::usage(format!("{}{why}", folder.display())));
         let found = folder.symlink_metadata().is_ok();
@@ -68,7 +68,7 @@ impl Parts {
             (None, Some(record)) => record.part_rows,
             (None, None) => return refuse(": there is nothing to resume; begin with --part-rows"),
         };
-        let run = Run::new(args, pictures, part_rows)?;
+        let run = Run::new(args, images, part_rows)?;
         let extension =
             folder.extension().map_or_else(String::new, |text| text.to_string_lossy().into_owned());
         let mut parts = Parts { folder: folder.clone(), extension, run, finished: 0 };
@@ -140,8 +140,8 @@ impl Parts {
 }
 
 impl Run {
-    fn new(args: &Predict, pictures: Option<(u64, u32)>, part_rows: usize) -> Result<Self> {
-        let data = match pictures {
+    fn new(args: &Predict, images: Option<(u64, u32)>, part_rows: usize) -> Result<Self> {
+        let data = match images {
             Some(names) => Some(names),
             None if is_standard(&args.data) => None,
             None => Some(fingerprint::of_file(&args.data)?),

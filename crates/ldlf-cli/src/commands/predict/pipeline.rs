@@ -5,10 +5,10 @@ use std::cell::Cell;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
-use ldlf::{Error, Images, Matrix, Prediction, Result, Threads, TrainedModel};
+use ldlf::{Error, Images, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
 
-use super::rows::{Block, Rows};
-use crate::pictures::readable_rows;
+use super::rows::Rows;
+use crate::images::Skipping;
 use crate::progress::{Progress, interrupted};
 
 /// Bytes of features in a block; a block must be worth all cores, and several are in memory at once.
@@ -33,13 +33,11 @@ pub struct Pipeline<'a> {
     pub progress: Progress,
     /// Rows that an earlier run has done.
     pub done_before: usize,
-    /// Whether pictures that cannot be read are left out.
-    pub skip_bad: bool,
-    /// How many were.
-    pub left_out: usize,
+    /// What becomes of images that cannot be read.
+    pub skipping: Skipping,
 }
 
-/// A predicted block, with the names of its rows where they are pictures.
+/// A predicted block, with the names of its rows where they are images.
 pub struct Predicted {
     pub names: Option<Vec<String>>,
     pub prediction: Prediction,
@@ -111,7 +109,7 @@ impl Pipeline<'_> {
 
     fn predict_all(
         &mut self,
-        blocks: Receiver<Result<Block>>,
+        blocks: Receiver<Result<Inputs>>,
         predicted: &SyncSender<Passed>,
         total: Option<usize>,
         noun: &str,
@@ -124,7 +122,7 @@ impl Pipeline<'_> {
             }
             let block = block.map_err(Stopped::By)?;
             count += block.rows();
-            let block = self.predict(&block).map_err(Stopped::By)?;
+            let block = self.predict(block).map_err(Stopped::By)?;
             predicted.send(Passed::Block(block)).map_err(|_| Stopped::ByWriter)?;
             let rate =
                 || format!("({:.0} {noun}s/s)", count as f64 / started.elapsed().as_secs_f64().max(1e-9));
@@ -138,36 +136,17 @@ impl Pipeline<'_> {
         Ok(count)
     }
 
-    fn predict(&mut self, block: &Block) -> Result<Predicted> {
+    fn predict(&mut self, block: Inputs) -> Result<Predicted> {
+        let (model, threads) = (self.model, &self.threads);
         let images = match block {
-            Block::Table(features) => {
-                let prediction = self.model.predict(features, &self.threads)?;
-                return Ok(Predicted { names: None, prediction });
-            }
-            Block::Pictures(images) => images,
+            Inputs::Images(images) => images,
+            table => return Ok(Predicted { names: None, prediction: model.predict(&table, threads)? }),
         };
-        let named = |images: &Images, prediction| {
-            let names = (0..images.rows()).map(|row| images.name(row).to_string()).collect();
-            Predicted { names: Some(names), prediction }
-        };
-        match self.model.predict_images(images, &self.threads) {
-            Ok(prediction) => Ok(named(images, prediction)),
-            // Only a block with a bad picture in it is looked at twice.
-            Err(Error::Data(reason)) if self.skip_bad => {
-                let good = readable_rows(images, &self.threads);
-                if good.len() == images.rows() {
-                    return Err(Error::Data(reason));
-                }
-                self.left_out += images.rows() - good.len();
-                let images = images.select(&good);
-                let prediction = match good.len() {
-                    0 => Prediction::Distributions(Matrix::zeros(0, self.model.schema.label_names.len())),
-                    _ => self.model.predict_images(&images, &self.threads)?,
-                };
-                Ok(named(&images, prediction))
-            }
-            Err(error) => Err(error),
-        }
+        let none = || Prediction::Distributions(Matrix::zeros(0, model.schema.label_names.len()));
+        let predict = |images: &Images| model.predict(&images.clone().into(), threads);
+        let (images, prediction) = self.skipping.run(images, threads, none, predict)?;
+        let names = images.names().map(str::to_string).collect();
+        Ok(Predicted { names: Some(names), prediction })
     }
 }
 
@@ -179,12 +158,12 @@ enum Stopped {
 }
 
 /// Reads until the end, an error, or until nobody wants more.
-fn read_blocks(mut rows: Rows, cuts: Cuts, read: &SyncSender<Result<Block>>) {
+fn read_blocks(mut rows: Rows, cuts: Cuts, read: &SyncSender<Result<Inputs>>) {
     let mut in_part = 0;
     loop {
         let block = rows.next_block(cuts.block.min(cuts.part - in_part)).transpose();
         let Some(block) = block else { return };
-        let (failed, rows) = (block.is_err(), block.as_ref().map_or(0, Block::rows));
+        let (failed, rows) = (block.is_err(), block.as_ref().map_or(0, Inputs::rows));
         if read.send(block).is_err() || failed {
             return;
         }

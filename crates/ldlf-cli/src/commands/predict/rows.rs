@@ -1,17 +1,17 @@
-//! What is predicted, block by block: the rows of a table, or pictures.
+//! What is predicted, block by block: the rows of a table, or images.
 
 use ldlf::read::RowStream;
-use ldlf::{Features, Images, Result, fingerprint};
+use ldlf::{Images, Inputs, Result, fingerprint};
 
-/// Pictures of a block: enough for all cores, and few enough to show that something moves.
-const PICTURES: usize = 128;
+/// Images of a block: enough for all cores, and few enough to show that something moves.
+const IMAGES: usize = 128;
 
 /// Rows to predict, in their order.
 pub enum Rows {
     /// Of a table.
     Table(Box<dyn RowStream>),
-    /// One picture a row; nothing is decoded before it is predicted.
-    Pictures {
+    /// One image per row; nothing is decoded before it is predicted.
+    Images {
         /// All of them.
         images: Images,
         /// The first that was not given out yet.
@@ -19,23 +19,15 @@ pub enum Rows {
     },
 }
 
-/// Some rows.
-pub enum Block {
-    /// Of a table.
-    Table(Features),
-    /// Pictures.
-    Pictures(Images),
-}
-
 impl Rows {
     /// At most `rows` further rows, or `None` after the last.
-    pub fn next_block(&mut self, rows: usize) -> Result<Option<Block>> {
+    pub fn next_block(&mut self, rows: usize) -> Result<Option<Inputs>> {
         match self {
-            Rows::Table(table) => Ok(table.next_block(rows)?.map(Block::Table)),
-            Rows::Pictures { images, next } => {
-                let block: Vec<usize> = (*next..images.rows()).take(rows.clamp(1, PICTURES)).collect();
+            Rows::Table(table) => Ok(table.next_block(rows)?.map(Inputs::Table)),
+            Rows::Images { images, next } => {
+                let block: Vec<usize> = (*next..images.rows()).take(rows.clamp(1, IMAGES)).collect();
                 *next += block.len();
-                Ok((!block.is_empty()).then(|| Block::Pictures(images.select(&block))))
+                Ok((!block.is_empty()).then(|| Inputs::Images(images.select(&block))))
             }
         }
     }
@@ -48,7 +40,7 @@ impl Rows {
                 let read = table.next_block(first)?.map_or(0, |block| block.rows());
                 table.skip(done.saturating_sub(read))
             }
-            Rows::Pictures { images, next } => {
+            Rows::Images { images, next } => {
                 *next = done.min(images.rows());
                 Ok(())
             }
@@ -59,7 +51,7 @@ impl Rows {
     pub fn total(&self) -> Option<usize> {
         match self {
             Rows::Table(table) => table.total_rows(),
-            Rows::Pictures { images, .. } => Some(images.rows()),
+            Rows::Images { images, .. } => Some(images.rows()),
         }
     }
 
@@ -67,23 +59,13 @@ impl Rows {
     pub fn noun(&self) -> &'static str {
         match self {
             Rows::Table(_) => "row",
-            Rows::Pictures { .. } => "picture",
+            Rows::Images { .. } => "image",
         }
     }
 
-    /// The number of the pictures and a checksum of their names, which tell them from others; none for a table.
+    /// The number of the images and a checksum of their names, which tell them from others; none for a table.
     pub fn fingerprint(&self) -> Option<(u64, u32)> {
-        let Rows::Pictures { images, .. } = self else { return None };
-        Some(fingerprint::of_names((0..images.rows()).map(|row| images.name(row))))
-    }
-}
-
-impl Block {
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        match self {
-            Block::Table(features) => features.rows(),
-            Block::Pictures(images) => images.rows(),
-        }
+        let Rows::Images { images, .. } = self else { return None };
+        Some(fingerprint::of_names(images.names()))
     }
 }

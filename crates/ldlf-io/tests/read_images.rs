@@ -56,7 +56,7 @@ impl Folder {
 }
 
 #[test]
-fn the_column_of_pictures_is_kept_as_text_and_the_others_are_no_features() {
+fn the_column_of_images_is_kept_as_text_and_the_others_are_no_features() {
     let folder = Folder::new(TABLE);
     let options = ReadOptions {
         label_column: Some("age".into()),
@@ -65,11 +65,24 @@ fn the_column_of_pictures_is_kept_as_text_and_the_others_are_no_features() {
         votes: None,
         ..folder.options()
     };
-    let Loaded { dataset, image_names, .. } = folder.read(&options).unwrap();
-    assert_eq!(image_names.unwrap(), ["a.jpg", "b/c.png"]);
-    assert_eq!((dataset.rows(), dataset.features.cols(), dataset.labels()), (2, 0, 11));
-    assert_eq!(dataset.schema.image_column.as_deref(), Some("photo"));
-    assert_eq!((dataset.schema.feature_names, dataset.groups), (None, Some(vec![0, 1])));
+    let dataset = folder.read(&options).unwrap().dataset;
+    let images = dataset.inputs().images().unwrap();
+    assert_eq!(images.names().collect::<Vec<_>>(), ["a.jpg", "b/c.png"]);
+    assert_eq!((dataset.rows(), dataset.inputs().cols(), dataset.labels()), (2, 0, 11));
+    assert_eq!(dataset.schema().image_column.as_deref(), Some("photo"));
+    assert_eq!((&dataset.schema().feature_names, dataset.groups()), (&None, Some(&[0, 1][..])));
+}
+
+#[test]
+fn images_that_are_only_named_say_that_they_were_not_opened() {
+    let folder = Folder::new(TABLE).votes("|u1", "False", "(2, 2)", &[1, 0, 0, 4]);
+    let dataset = folder.read(&folder.options()).unwrap().dataset;
+    let refused = dataset.inputs().images().unwrap().resized(1, 8).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "the image \"b/c.png\" was named but not opened; give the folder or zip file that holds it"
+    );
+    assert!(dataset.features().unwrap_err().to_string().starts_with("the rows are images where a table"));
 }
 
 #[test]
@@ -81,17 +94,17 @@ fn votes_are_the_labels_of_the_rows_and_a_column_beside_them_is_the_truth() {
         ..folder.options()
     };
     let Loaded { dataset, notices, .. } = folder.read(&options).unwrap();
-    assert_eq!(dataset.targets.as_slice(), [0.25, 0.5, 0.25, 0.0, 1.0, 0.0]);
-    assert_eq!(dataset.truth, Some(vec![20.0, 30.0]));
-    assert_eq!(dataset.schema.label_names, ["20", "25", "30"]);
+    assert_eq!(dataset.targets().as_slice(), [0.25, 0.5, 0.25, 0.0, 1.0, 0.0]);
+    assert_eq!(dataset.truth(), Some(&[20.0, 30.0][..]));
+    assert_eq!(dataset.schema().label_names, ["20", "25", "30"]);
     assert!(notices[0].contains("votes.npy: 2 of 2 rows of labels did not sum to 1"), "{notices:?}");
 }
 
 #[test]
 fn votes_in_columns_first_order_are_read_by_rows() {
     let folder = Folder::new(TABLE).votes("|u1", "True", "(2, 2)", &[1, 0, 0, 4]);
-    let targets = folder.read(&folder.options()).unwrap().dataset.targets;
-    assert_eq!(targets.as_slice(), [1.0, 0.0, 0.0, 1.0]);
+    let dataset = folder.read(&folder.options()).unwrap().dataset;
+    assert_eq!(dataset.targets().as_slice(), [1.0, 0.0, 0.0, 1.0]);
 }
 
 #[test]
@@ -99,7 +112,10 @@ fn votes_also_stand_beside_a_table_of_features() {
     let folder = Folder::new("x,y\n1,2\n3,4\n").votes("|u1", "False", "(2, 2)", &[1, 3, 1, 0]);
     let options = ReadOptions { image_column: None, ..folder.options() };
     let dataset = folder.read(&options).unwrap().dataset;
-    assert_eq!((dataset.features.cols(), dataset.targets.as_slice()), (2, &[0.25, 0.75, 1.0, 0.0][..]));
+    assert_eq!(
+        (dataset.features().unwrap().cols(), dataset.targets().as_slice()),
+        (2, &[0.25, 0.75, 1.0, 0.0][..])
+    );
 }
 
 #[test]
@@ -155,7 +171,7 @@ fn one_column_is_read_as_text_whatever_stands_beside_it() {
 }
 
 #[test]
-fn formats_without_named_columns_have_no_pictures() {
+fn formats_without_named_columns_have_no_images() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("rows.svm");
     std::fs::write(&path, "0.5,0.5 1:2\n").unwrap();

@@ -1,10 +1,11 @@
-//! Rows that are pictures: the options of the verbs that read a folder or a zip file of them, and of those that train a network.
+//! Rows that are images: the options of the verbs that read a folder or a zip file of them, and of those that train a network.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 pub use ldlf::images::BadImages;
+use ldlf::inputs::InputKind;
 use ldlf::{Error, Result, registry};
 
 /// The words for [`BadImages`].
@@ -17,36 +18,34 @@ fn bad_images() -> impl TypedValueParser<Value = BadImages> {
     })
 }
 
-/// Which pictures are meant.
+/// Which images are meant.
 #[derive(Args)]
-#[command(next_help_heading = "Pictures")]
-pub struct PictureOptions {
-    /// The table of the pictures, where DATA is a folder or a zip file of them (JPEG, PNG)
+#[command(next_help_heading = "Images")]
+pub struct ImageOptions {
+    /// The table of the images, where DATA is a folder or a zip file of them (JPEG, PNG)
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// The column of the table that names the picture of each row, as a path within the folder or zip file
+    /// The column of the table that names the image of each row, as a path within the folder or zip file
     #[arg(long, value_name = "COLUMN")]
     pub image_column: Option<String>,
-    /// What becomes of rows whose picture is missing or cannot be read
+    /// What becomes of rows whose image is missing or cannot be read
     #[arg(long, value_parser = bad_images(), default_value = "fail", value_name = "WHAT")]
     pub bad_images: BadImages,
 }
 
-impl PictureOptions {
-    /// Whether the data are pictures: a folder or a zip file, or anything beside a table of them.
-    pub fn are_meant(&self, data: &Path) -> bool {
+impl ImageOptions {
+    /// Whether the data are a table or images: images are a folder or a zip file, or anything beside a table of them.
+    pub fn kind_of(&self, data: &Path) -> Result<InputKind> {
         let zip = data.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
-        self.table.is_some() || zip || data.is_dir()
-    }
-
-    /// Refuses options of pictures where the data are none.
-    pub fn refuse_without_pictures(&self, data: &Path) -> Result<()> {
+        if self.table.is_some() || zip || data.is_dir() {
+            return Ok(InputKind::Images);
+        }
         match &self.image_column {
-            Some(_) if !self.are_meant(data) => Err(Error::usage(format!(
-                "--image-column is for pictures; give their folder or zip file in place of {0}, and --table {0}",
+            None => Ok(InputKind::Table),
+            Some(_) => Err(Error::usage(format!(
+                "--image-column is for images; give their folder or zip file in place of {0}, and --table {0}",
                 data.display()
             ))),
-            _ => Ok(()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use ldlf_reliability::readers::Reader;
 use libfuzzer_sys::fuzz_target;
 
-static READER: LazyLock<Reader> = LazyLock::new(|| Reader::new("pictures"));
+static READER: LazyLock<Reader> = LazyLock::new(|| Reader::new("images"));
 
 fuzz_target!(|bytes: &[u8]| {
     // An error is as good as a result; a panic, a hang or too much memory is what the fuzzer looks for.

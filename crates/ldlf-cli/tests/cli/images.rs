@@ -1,4 +1,4 @@
-//! Rows that are pictures: a folder or a zip file of them beside a table.
+//! Rows that are images: a folder or a zip file of them beside a table.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use snapbox::{assert_data_eq, str};
 
 use crate::call::Folder;
 
-/// Small pictures, the older the brighter, with a table of ages.
+/// Small images, the older the brighter, with a table of ages.
 struct Faces {
     folder: Folder,
 }
@@ -27,8 +27,8 @@ impl Faces {
         std::fs::create_dir(faces.path("faces")).unwrap();
         let mut table = "file,age,part\n".to_string();
         for number in 0..6u8 {
-            let picture = RgbImage::from_pixel(20, 24, Rgb([40 * number, 100, 200 - 30 * number]));
-            picture.save(faces.path(&format!("faces/{number}.png"))).unwrap();
+            let image = RgbImage::from_pixel(20, 24, Rgb([40 * number, 100, 200 - 30 * number]));
+            image.save(faces.path(&format!("faces/{number}.png"))).unwrap();
             let part = if number < 4 { "train" } else { "test" };
             table += &format!("{number}.png,{},{part}\n", 10 + number);
         }
@@ -55,7 +55,7 @@ impl Faces {
         std::fs::write(self.path("votes.npy"), bytes).unwrap();
     }
 
-    /// The same pictures in a zip file.
+    /// The same images in a zip file.
     fn zipped(&self) {
         let mut archive = zip::ZipWriter::new(std::fs::File::create(self.path("faces.zip")).unwrap());
         for number in 0..6 {
@@ -79,7 +79,7 @@ fn train_mean(faces: &Faces, data: &str) {
 }
 
 #[test]
-fn pictures_of_a_folder_or_a_zip_file_are_learnt_from_and_predicted_by_name() {
+fn images_of_a_folder_or_a_zip_file_are_learnt_from_and_predicted_by_name() {
     let faces = Faces::new();
     faces.zipped();
     for data in ["faces", "faces.zip"] {
@@ -103,7 +103,7 @@ file,mean
 }
 
 #[test]
-fn what_was_learnt_is_told_in_pictures() {
+fn what_was_learnt_is_told_in_images() {
     let faces = Faces::new();
     assert_data_eq!(
         faces.call(&format!("train faces {TABLE} {AGES} --split-column part --learner mean --out m")),
@@ -111,7 +111,7 @@ fn what_was_learnt_is_told_in_pictures() {
 exit 0
 -- stdout
 learner  mean
-data     faces, 4 pictures, 10 labels
+data     faces, 4 images, 10 labels
 stopped  all was done
 model    m
 
@@ -151,7 +151,7 @@ fn votes_and_an_age_beside_them_measure_both() {
 }
 
 #[test]
-fn a_row_without_picture_is_refused_or_left_out() {
+fn a_row_without_image_is_refused_or_left_out() {
     let faces = Faces::new().last_row("lost.png,15,test\n");
     assert_data_eq!(
         faces.call(&format!("train faces {TABLE} {AGES} --learner mean --out m --quiet")),
@@ -168,7 +168,7 @@ error: labels.csv row 6: faces holds no image "lost.png"; 1 of 6 rows have none;
 exit 0
 -- stdout
 learner  mean
-data     faces, 5 pictures, 10 labels
+data     faces, 5 images, 10 labels
 stopped  all was done
 model    m
 -- stderr
@@ -180,7 +180,7 @@ note: faces: 1 of 6 images have no row in labels.csv and are not used (the first
 }
 
 #[test]
-fn a_picture_without_row_is_noted_and_a_table_of_other_pictures_is_refused() {
+fn an_image_without_row_is_noted_and_a_table_of_other_images_is_refused() {
     let faces = Faces::new().last_row("");
     let call = format!("train faces {TABLE} {AGES} --learner mean --out m");
     assert!(faces.call(&call).ends_with(
@@ -199,7 +199,7 @@ error: no image of faces has a row in labels.csv: the table names "train/0.png",
 }
 
 #[test]
-fn an_unreadable_picture_is_named_before_training_or_left_out() {
+fn an_unreadable_image_is_named_before_training_or_left_out() {
     let faces = Faces::new();
     faces.write("faces/3.png", "words");
     assert_data_eq!(
@@ -234,7 +234,7 @@ fn rows_that_the_split_does_not_use_are_not_looked_at() {
 }
 
 #[test]
-fn what_is_no_folder_of_pictures_is_refused_in_one_sentence() {
+fn what_is_no_folder_of_images_is_refused_in_one_sentence() {
     let faces = Faces::new();
     std::fs::create_dir(faces.path("empty")).unwrap();
     faces.write("words.zip", "words");
@@ -270,14 +270,14 @@ error: words.zip: neither a folder nor a usable zip file of images ([..])
 }
 
 #[test]
-fn pictures_need_a_table_and_its_column() {
+fn images_need_a_table_and_its_column() {
     let faces = Faces::new();
     assert_data_eq!(
         faces.call(&format!("train faces {AGES} --learner mean --out m")),
         str![[r#"
 exit 3
 -- stderr
-error: faces: is a folder; to learn from its pictures, say what they show with --table labels.csv --image-column file
+error: faces: is a folder; to learn from its images, say what they show with --table labels.csv --image-column file
 
 "#]]
     );
@@ -286,7 +286,7 @@ error: faces: is a folder; to learn from its pictures, say what they show with -
         str![[r#"
 exit 2
 -- stderr
-error: labels.csv: which column names the pictures? Name it with --image-column
+error: labels.csv: which column names the images? Name it with --image-column
 
 "#]]
     );
@@ -306,14 +306,14 @@ error: labels.csv: no column "photo" (--image-column); the columns are file, age
         str![[r#"
 exit 2
 -- stderr
-error: --image-column is for pictures; give their folder or zip file in place of labels.csv, and --table labels.csv
+error: --image-column is for images; give their folder or zip file in place of labels.csv, and --table labels.csv
 
 "#]]
     );
 }
 
 #[test]
-fn models_of_tables_and_of_pictures_do_not_take_each_others_data() {
+fn models_of_tables_and_of_images_do_not_take_each_others_data() {
     let faces = Faces::new();
     train_mean(&faces, "faces");
     let categories = "--ignore part --categories file";
@@ -323,7 +323,7 @@ fn models_of_tables_and_of_pictures_do_not_take_each_others_data() {
         str![[r#"
 exit 3
 -- stderr
-error: the model reads a table of features, not pictures; give the columns it was trained on
+error: the rows are images where a table of features is needed; give a table, make one of the images with the features of a network, or use a learner on a deep network
 
 "#]]
     );
@@ -332,7 +332,7 @@ error: the model reads a table of features, not pictures; give the columns it wa
         str![[r#"
 exit 3
 -- stderr
-error: the model reads pictures (its column "file"), not a table of features; give a folder or a zip file of pictures
+error: the rows are a table of features where images are needed; give a folder or a zip file of images
 
 "#]]
     );
@@ -341,7 +341,7 @@ error: the model reads pictures (its column "file"), not a table of features; gi
         str![[r#"
 exit 2
 -- stderr
-error: bfgs-ldl reads tables, not images; train a learner that reads images, or make a table of their features first
+error: the rows are images where a table of features is needed; give a table, make one of the images with the features of a network, or use a learner on a deep network
 
 "#]]
     );
@@ -357,11 +357,11 @@ error: --backbone is for learners on a network (dldlf, dndf-ldl, dldl), not for 
 }
 
 #[test]
-fn a_model_of_pictures_is_inspected_and_reported() {
+fn a_model_of_images_is_inspected_and_reported() {
     let faces = Faces::new();
     train_mean(&faces, "faces");
     let facts = faces.succeed("inspect m");
-    let line = facts.lines().find(|line| line.starts_with("pictures ")).unwrap_or_default();
+    let line = facts.lines().find(|line| line.starts_with("images ")).unwrap_or_default();
     assert!(line.ends_with(" named by the column \"file\""), "{facts}");
     faces.succeed(&format!("report --model m --data faces {TABLE} --out page.html"));
     assert!(faces.read("page.html").contains("faces, 6 rows"));
@@ -370,14 +370,14 @@ fn a_model_of_pictures_is_inspected_and_reported() {
         str![[r#"
 exit 2
 -- stderr
-error: the rows are pictures, which have no features to shuffle; the importance of features is for tables
+error: the rows are images, which have no features to shuffle; the importance of features is for tables
 
 "#]]
     );
 }
 
 #[test]
-fn a_table_chooses_the_pictures_to_predict_in_its_order() {
+fn a_table_chooses_the_images_to_predict_in_its_order() {
     let faces = Faces::new();
     train_mean(&faces, "faces");
     faces.write("few.tsv", "file\n4.png\n1.png\n");
@@ -386,7 +386,7 @@ fn a_table_chooses_the_pictures_to_predict_in_its_order() {
 }
 
 #[test]
-fn parts_of_predicted_pictures_can_be_resumed() {
+fn parts_of_predicted_images_can_be_resumed() {
     let faces = Faces::new();
     train_mean(&faces, "faces");
     faces.succeed("predict m faces --write mean --out whole.csv --part-rows 4");
@@ -400,7 +400,7 @@ fn parts_of_predicted_pictures_can_be_resumed() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn names_of_pictures_stand_in_every_format() {
+fn names_of_images_stand_in_every_format() {
     let faces = Faces::new();
     train_mean(&faces, "faces");
     for format in ["parquet", "arrow", "npz"] {
@@ -412,7 +412,7 @@ fn names_of_pictures_stand_in_every_format() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn the_table_of_pictures_may_be_of_any_format_with_named_columns() {
+fn the_table_of_images_may_be_of_any_format_with_named_columns() {
     let faces = Faces::new();
     train_mean(&faces, "faces");
     for format in ["parquet", "arrow"] {
@@ -420,27 +420,27 @@ fn the_table_of_pictures_may_be_of_any_format_with_named_columns() {
         let table = format!("--table p.{format} --image-column file");
         let learnt =
             faces.succeed(&format!("train faces {table} --labels 8,9,1* --learner mean --out n --force"));
-        assert!(learnt.contains("faces, 6 pictures, 10 labels"), "{learnt}");
+        assert!(learnt.contains("faces, 6 images, 10 labels"), "{learnt}");
         let predicted = faces.succeed(&format!("predict n faces {table} --write mode --out -"));
         assert!(predicted.starts_with("file,mode\n0.png,1"), "{predicted}");
     }
 }
 
 #[test]
-fn a_network_learns_from_pictures_predicts_them_and_says_how_long_one_takes() {
+fn a_network_learns_from_images_predicts_them_and_says_how_long_one_takes() {
     let faces = Faces::new();
     let trained = faces.succeed(&format!("train faces {TABLE} {AGES} {SMALL} --out m --quiet"));
-    assert!(trained.contains("faces, 6 pictures, 10 labels"), "{trained}");
+    assert!(trained.contains("faces, 6 images, 10 labels"), "{trained}");
     let call = faces.call("predict m faces --write mode,mean --out p.csv --latency");
-    assert!(call.contains("predicted 6 pictures in ") && call.contains(" pictures/s)"), "{call}");
-    assert!(call.contains("one picture at a time, from its file to the answer: median "), "{call}");
+    assert!(call.contains("predicted 6 images in ") && call.contains(" images/s)"), "{call}");
+    assert!(call.contains("one image at a time, from its file to the answer: median "), "{call}");
     assert_eq!(faces.read("p.csv").lines().count(), 7);
     let measures = faces.json(&format!("evaluate m faces {TABLE} --json"));
     assert!(measures["measures"]["mae_mean"].is_number(), "{measures}");
 }
 
 #[test]
-fn learners_are_compared_on_pictures_with_the_floor_beside_them() {
+fn learners_are_compared_on_images_with_the_floor_beside_them() {
     let faces = Faces::new();
     let settings = "--set dldlf.side=16 --set dldlf.epochs=1 --set dldlf.trees=2 --set dldlf.depth=3";
     let learners = "--learner dldlf,mean --backbone small-cnn";
@@ -455,7 +455,7 @@ fn learners_are_compared_on_pictures_with_the_floor_beside_them() {
 }
 
 #[test]
-fn unreadable_pictures_are_named_or_left_out_of_predictions() {
+fn unreadable_images_are_named_or_left_out_of_predictions() {
     let faces = Faces::new();
     faces.succeed(&format!("train faces {TABLE} {AGES} {SMALL} --out m --quiet"));
     faces.write("faces/3.png", "words");
@@ -469,7 +469,7 @@ error: faces: the image "3.png" cannot be read (it is neither JPEG nor PNG); rep
 "#]]
     );
     let call = faces.call("predict m faces --write mean --out p.csv --bad-images skip");
-    assert!(call.contains("note: left out 1 picture that could not be read"), "{call}");
+    assert!(call.contains("note: left out 1 image that could not be read"), "{call}");
     let names: Vec<String> =
         faces.read("p.csv").lines().map(|line| line.split(',').next().unwrap().to_string()).collect();
     assert_eq!(names, ["file", "0.png", "1.png", "2.png", "4.png", "5.png"]);

@@ -1,0 +1,213 @@
+//! Rows that are images: opened, joined with their table, and looked at before anything is learnt from them. Images are read by the
+//! feature `deep`; a build without it says so when it is given some.
+
+use std::path::Path;
+
+#[cfg(feature = "deep")]
+use ldlf::deep::backbones::BackboneKind;
+#[cfg(feature = "deep")]
+use ldlf::deep::images::{self, check_readable, join, named, open, unreadable};
+use ldlf::read::{Format, Loaded, ReadOptions, text_column};
+use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
+
+use crate::args::{BadImages, DataOptions, ImageOptions};
+use crate::inputs::data_name;
+use crate::printer::{Printer, counted};
+
+#[cfg(feature = "deep")]
+fn policy(asked: &ImageOptions) -> images::BadImages {
+    match asked.bad_images {
+        BadImages::Fail => images::BadImages::Fail,
+        BadImages::Skip => images::BadImages::Skip,
+    }
+}
+
+#[cfg(not(feature = "deep"))]
+fn not_built_in(path: &Path) -> Error {
+    Error::usage(format!("{}: this build reads no images; build it with the feature `deep`", path.display()))
+}
+
+/// Lets the C library keep the memory that is freed instead of giving it back to the system. A network takes and frees the same
+/// megabytes at every step; with the library's usual thresholds the system hands out new pages each time, and clearing
+/// them takes a third of a step (docs/results/deep-speed.md).
+#[cfg(all(feature = "deep", target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "mallopt is a plain call; it changes no memory of ours")]
+fn keep_freed_memory() {
+    // SAFETY: mallopt takes two numbers, checks them itself and locks what it changes.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 30);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
+    }
+}
+
+/// Other allocators keep what is freed anyway, and builds without networks free little.
+#[cfg(not(all(feature = "deep", target_os = "linux", target_env = "gnu")))]
+fn keep_freed_memory() {}
+
+/// Reads the table of some images and gives every row its image.
+pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
+    let Some(table) = &asked.images.table else {
+        let what = if path.is_dir() { "a folder" } else { "a zip file" };
+        return Err(Error::data(format!(
+            "{}: is {what}; to learn from its images, say what they show with --table labels.csv --image-column file",
+            path.display()
+        )));
+    };
+    let table_name = table.display().to_string();
+    if options.image_column.is_none() {
+        return Err(Error::usage(format!(
+            "{table_name}: which column names the images? Name it with --image-column"
+        )));
+    }
+    keep_freed_memory();
+    let (data, notices) = joined(path, asked, &table_name, || ldlf::read::read(table, options))?;
+    printer.notes(&notices);
+    Ok(data.named(data_name(path)))
+}
+
+/// The rows of a table with their images; the table is read once the images are found to be there.
+#[cfg(feature = "deep")]
+fn joined(
+    path: &Path,
+    asked: &DataOptions,
+    table_name: &str,
+    table: impl FnOnce() -> Result<Loaded>,
+) -> Result<(Dataset, Vec<String>)> {
+    let files = open(path, asked.image_cache)?;
+    join(&files, table()?, table_name, policy(&asked.images))
+}
+
+#[cfg(not(feature = "deep"))]
+fn joined(
+    path: &Path,
+    _: &DataOptions,
+    _: &str,
+    _: impl FnOnce() -> Result<Loaded>,
+) -> Result<(Dataset, Vec<String>)> {
+    Err(not_built_in(path))
+}
+
+/// Decodes the images of all rows once, so that a bad one is named before the training begins, or left out. `settings` are those
+/// of the learner that will ask for them.
+#[cfg(feature = "deep")]
+pub fn readable(
+    data: Dataset,
+    settings: &Settings,
+    asked: &ImageOptions,
+    threads: &Threads,
+    printer: &Printer,
+) -> Result<Dataset> {
+    let (data, notice) = check_readable(data, side_of(settings), policy(asked), threads)?;
+    printer.notes(notice.as_slice());
+    Ok(data)
+}
+
+/// Without images there is nothing to decode.
+#[cfg(not(feature = "deep"))]
+pub fn readable(data: Dataset, _: &Settings, _: &ImageOptions, _: &Threads, _: &Printer) -> Result<Dataset> {
+    Ok(data)
+}
+
+/// The side in which a learner will ask for its images: those that are kept then serve its first epoch.
+#[cfg(feature = "deep")]
+fn side_of(settings: &Settings) -> usize {
+    let side = settings.get("side").and_then(|side| side.as_u64()).map(|side| side as usize);
+    let backbone = settings.get("backbone").and_then(|name| name.as_str());
+    let usual = backbone.and_then(|name| BackboneKind::named(name).ok()).map(BackboneKind::usual_side);
+    // Any size shows whether an image can be read.
+    side.or(usual).unwrap_or(1)
+}
+
+/// Images to predict: all of a folder or zip file, or those that a table names. Every one is looked at once: none is kept.
+pub fn to_predict(
+    path: &Path,
+    asked: &ImageOptions,
+    format: Option<Format>,
+    column: &str,
+    printer: &Printer,
+) -> Result<Images> {
+    keep_freed_memory();
+    let column = asked.image_column.as_deref().unwrap_or(column);
+    let (images, notice) = found(path, asked, |table| text_column(table, format, column, "--image-column"))?;
+    printer.notes(notice.as_slice());
+    Ok(images)
+}
+
+/// The images of a folder or zip file: all of them, or those of the names that are read from a table.
+#[cfg(feature = "deep")]
+fn found(
+    path: &Path,
+    asked: &ImageOptions,
+    names: impl FnOnce(&Path) -> Result<Vec<String>>,
+) -> Result<(Images, Option<String>)> {
+    let files = open(path, 0)?;
+    let Some(table) = &asked.table else { return Ok((Images::all(files), None)) };
+    named(&files, &names(table)?, &table.display().to_string(), policy(asked))
+}
+
+#[cfg(not(feature = "deep"))]
+fn found(
+    path: &Path,
+    _: &ImageOptions,
+    _: impl FnOnce(&Path) -> Result<Vec<String>>,
+) -> Result<(Images, Option<String>)> {
+    Err(not_built_in(path))
+}
+
+/// What becomes of images that cannot be read when they are asked for.
+pub struct Skipping {
+    allowed: bool,
+    /// How many were left out.
+    pub left_out: usize,
+}
+
+impl Skipping {
+    /// Leaves them out if that was asked for.
+    pub fn new(asked: &ImageOptions) -> Self {
+        Skipping { allowed: asked.bad_images == BadImages::Skip, left_out: 0 }
+    }
+
+    /// Tells how many were left out, if any.
+    pub fn say(&self, printer: &Printer) {
+        if self.left_out > 0 {
+            let images = counted(self.left_out, "image");
+            printer.message(format_args!("note: left out {images} that could not be read"));
+        }
+    }
+
+    /// Does some work with a block of images; where it fails over images that cannot be read and these may be left out, does it
+    /// again without them. Gives the images that remained. `nothing` stands for the work with none.
+    pub fn run<T>(
+        &mut self,
+        images: Images,
+        threads: &Threads,
+        nothing: impl FnOnce() -> T,
+        work: impl Fn(&Images) -> Result<T>,
+    ) -> Result<(Images, T)> {
+        let refused = match work(&images) {
+            Ok(done) => return Ok((images, done)),
+            Err(error) => error,
+        };
+        if !self.allowed || !matches!(refused, Error::Data(_)) {
+            return Err(refused);
+        }
+        // Only a block with a bad image in it is looked at twice.
+        let good = readable_rows(&images, threads);
+        if good.len() == images.rows() {
+            return Err(refused);
+        }
+        self.left_out += images.rows() - good.len();
+        let images = images.select(&good);
+        let done = if good.is_empty() { nothing() } else { work(&images)? };
+        Ok((images, done))
+    }
+}
+
+/// The rows whose image can be read.
+fn readable_rows(images: &Images, threads: &Threads) -> Vec<usize> {
+    #[cfg(feature = "deep")]
+    let bad: Vec<usize> = unreadable(images, 1, threads).into_iter().map(|(row, _)| row).collect();
+    #[cfg(not(feature = "deep"))]
+    let (bad, _): (Vec<usize>, _) = (Vec::new(), threads);
+    (0..images.rows()).filter(|row| !bad.contains(row)).collect()
+}

@@ -1,0 +1,115 @@
+//! What rows are: lines of a table or images. One type for both, in datasets and in models.
+
+use crate::{Error, Features, Images, Result};
+
+/// The inputs of some rows, one per row: what a learner learns from and a model predicts from.
+///
+/// ```
+/// use ldlf_core::{Features, Inputs, Matrix};
+/// let inputs = Inputs::from(Features::Dense(Matrix::from_rows(&[[0.5, 1.0]])));
+/// assert_eq!((inputs.rows(), inputs.table()?.cols()), (1, 2));
+/// assert!(inputs.images().is_err());
+/// # Ok::<(), ldlf_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Inputs {
+    /// A table of features.
+    Table(Features),
+    /// One image per row.
+    Images(Images),
+}
+
+/// Which of the two some inputs are, or a model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// A table of features.
+    Table,
+    /// Images.
+    Images,
+}
+
+/// What images are told where only tables are read.
+pub(crate) const NOT_A_TABLE: &str = "the rows are images where a table of features is needed; give a table, make one of the images with the features of a \
+     network, or use a learner on a deep network";
+
+const NOT_IMAGES: &str =
+    "the rows are a table of features where images are needed; give a folder or a zip file of images";
+
+impl InputKind {
+    /// Refuses other inputs than those wanted. Who knows what is coming asks before anything is read.
+    ///
+    /// ```
+    /// use ldlf_core::inputs::InputKind;
+    /// assert!(InputKind::Table.check(InputKind::Table).is_ok());
+    /// assert!(InputKind::Images.check(InputKind::Table).is_err());
+    /// ```
+    pub fn check(self, given: InputKind) -> Result<()> {
+        match (self, given) {
+            (InputKind::Table, InputKind::Images) => Err(Error::data(NOT_A_TABLE)),
+            (InputKind::Images, InputKind::Table) => Err(Error::data(NOT_IMAGES)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Inputs {
+    /// Whether this is a table or images.
+    pub fn kind(&self) -> InputKind {
+        match self {
+            Inputs::Table(_) => InputKind::Table,
+            Inputs::Images(_) => InputKind::Images,
+        }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Inputs::Table(features) => features.rows(),
+            Inputs::Images(images) => images.rows(),
+        }
+    }
+
+    /// The number of features of a row; 0 for images, which have none.
+    pub fn cols(&self) -> usize {
+        match self {
+            Inputs::Table(features) => features.cols(),
+            Inputs::Images(_) => 0,
+        }
+    }
+
+    /// The table of features, for models that read tables.
+    pub fn table(&self) -> Result<&Features> {
+        match self {
+            Inputs::Table(features) => Ok(features),
+            Inputs::Images(_) => Err(Error::data(NOT_A_TABLE)),
+        }
+    }
+
+    /// The images, for models that read images.
+    pub fn images(&self) -> Result<&Images> {
+        match self {
+            Inputs::Images(images) => Ok(images),
+            Inputs::Table(_) => Err(Error::data(NOT_IMAGES)),
+        }
+    }
+
+    /// A copy of the given rows, in the given order. Images are shared, not copied.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Inputs::Table(features) => Inputs::Table(features.select(rows)),
+            Inputs::Images(images) => Inputs::Images(images.select(rows)),
+        }
+    }
+}
+
+impl From<Features> for Inputs {
+    fn from(features: Features) -> Self {
+        Inputs::Table(features)
+    }
+}
+
+impl From<Images> for Inputs {
+    fn from(images: Images) -> Self {
+        Inputs::Images(images)
+    }
+}
