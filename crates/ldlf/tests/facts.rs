@@ -2,7 +2,8 @@
 
 use ldlf::generate::{MixtureParameters, mixture};
 use ldlf::{
-    Dataset, FitContext, LearnerEntry, Prediction, Predicts, Settings, Threads, TrainedModel, registry,
+    Dataset, Error, FitContext, Images, LearnerEntry, Prediction, Predicts, Settings, Threads, TrainedModel,
+    registry,
 };
 
 /// What keeps a fit short, for the learners that have it.
@@ -53,7 +54,7 @@ fn a_learner_resumes_or_refuses_to_as_it_says() {
         let learner = (entry.build)(&short(&entry)).unwrap();
         let mut nobody = ();
         let mut context = FitContext::new(0, Threads::one(), &mut nobody);
-        context.resume = Some(ldlf::stored::Parts::new());
+        context.resume = Some(ldlf::model_file::Parts::new());
         let refused =
             learner.fit(&data, &mut context).err().map(|error| error.to_string()).unwrap_or_default();
         let as_it_says = format!("{} cannot be resumed from a checkpoint; train it anew", entry.name());
@@ -63,13 +64,28 @@ fn a_learner_resumes_or_refuses_to_as_it_says() {
 
 #[test]
 fn only_learners_of_ordered_labels_need_their_numbers() {
-    let data = data();
-    let schema = ldlf::Schema { label_values: None, ..data.schema().clone() };
-    let data = data.with_schema(schema).unwrap();
+    let ordered = data();
+    let data = Dataset::new(ordered.inputs().clone(), ordered.targets().clone()).unwrap();
     for entry in registry::learners() {
         let learner = (entry.build)(&short(&entry)).unwrap();
         let fitted = learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut ()));
         assert_eq!(fitted.is_err(), entry.facts.ordered, "{}", entry.name());
+    }
+}
+
+#[test]
+fn a_learner_of_tables_refuses_images_and_says_what_to_use() {
+    let images = Images::named((0..40).map(|row| format!("{row}.png")).collect());
+    let data = data().with_inputs(images).unwrap();
+    for entry in registry::learners().iter().filter(|entry| !entry.facts.reads_images()) {
+        let learner = (entry.build)(&short(entry)).unwrap();
+        let refused = learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut ())).err().unwrap();
+        assert!(matches!(refused, Error::Usage(_)), "{}: {refused}", entry.name());
+        assert!(
+            refused.to_string().starts_with("the rows are images where a table of features is needed"),
+            "{}: {refused}",
+            entry.name()
+        );
     }
 }
 
