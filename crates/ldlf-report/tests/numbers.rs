@@ -61,7 +61,7 @@ fn check_table(page: &str, section: &str, evaluation: &Evaluation) -> usize {
 }
 
 #[test]
-fn the_page_of_rivals_shows_the_committed_numbers() {
+fn the_page_of_baselines_shows_the_committed_numbers() {
     let page = text("docs/results/baselines.md");
     let sections: BTreeMap<&str, &str> =
         page.split("\n### ").skip(1).filter_map(|section| section.split_once('\n')).collect();

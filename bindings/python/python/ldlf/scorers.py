@@ -42,9 +42,7 @@ class MeasureScorer:
             truth = _targets.known(y, inner._labels, inner.sigma)
             return self.sign * _engine.measure(self.measure, truth, distributions, weights)
         truth, singles = _targets.for_ordered(y, values, lambda y: _targets.known(y, inner._labels, None))
-        return self.sign * _engine.measure(
-            self.measure, truth, distributions, weights, values.tolist(), singles
-        )
+        return self.sign * _engine.measure(self.measure, truth, distributions, weights, values.tolist(), singles)
 
     def __repr__(self) -> str:
         return f"MeasureScorer({self.measure!r})"
