@@ -47,7 +47,7 @@ fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
     let mut optimiser = SgdConfig::new().init();
     let (mut losses, mut noted) = (Vec::new(), (Vec::new(), Vec::new()));
     for step in 0..10 {
-        let x = input(&format!("images {step}"), [ROWS, 3, SIDE, SIDE], 1.0, &device);
+        let x = input(&format!("pictures {step}"), [ROWS, 3, SIDE, SIDE], 1.0, &device);
         let targets = distributions(&format!("targets {step}"), ROWS, SHAPE.labels);
         let features = network.backbone.forward(x, &Mode::Train(Seed::new(step)));
         let activations = network.head.activations(features);
@@ -80,7 +80,7 @@ fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
         }
     }
     let network = network.valid();
-    let x = input("images 0", [ROWS, 3, SIDE, SIDE], 1.0, &device.clone().without_autodiff());
+    let x = input("pictures 0", [ROWS, 3, SIDE, SIDE], 1.0, &device.clone().without_autodiff());
     let features = network.backbone.forward(x, &Mode::Predict);
     (losses, numbers(network.head.predict(network.head.activations(features))))
 }
