@@ -1,5 +1,6 @@
 //! Training on virtual shards: the two ends of a conversation in bytes, which Python carries between processes.
 
+use ldlf::error::Place;
 use ldlf::forest::shards;
 use ldlf::{Dataset, Error, FitEvent, Settings, Threads};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -48,9 +49,8 @@ impl Holding {
                 && let Some(odd) = weights.iter().position(|w| !w.is_finite() || *w < 0.0)
             {
                 let weight = weights[odd];
-                return Err(Error::data(format!(
-                    "sample_weight row {odd}: {weight} is not a finite number of at least 0"
-                )));
+                return Err(Error::data(format!("{weight} is not a finite number of at least 0"))
+                    .at(Place::data("sample_weight").row(odd)));
             }
             data.weights = weights;
             self.inner.add(number, first_row, data)

@@ -109,9 +109,8 @@ impl Learner for BfgsLdl {
         );
         let minimum = run.minimise(&mut objective, choice.start, choice.l2, p.tolerance)?;
         if !minimum.loss.is_finite() {
-            return Err(Error::training(
-                "bfgs-ldl met a loss that is not finite; try standardise=true or a larger l2",
-            ));
+            return Err(Error::training("bfgs-ldl met a loss that is not finite")
+                .with_remedy("try standardise=true or a larger l2"));
         }
         let model = run.model(&minimum.point, choice.l2);
         let (model, summary) = run.progress.finish(model, minimum.stopped);

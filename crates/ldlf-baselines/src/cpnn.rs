@@ -76,7 +76,8 @@ impl Learner for Cpnn {
         for _ in 0..p.epochs {
             let loss = objective.evaluate(&weights, &mut gradient);
             if !loss.is_finite() {
-                return Err(Error::training("cpnn met a loss that is not finite; try a smaller first_step"));
+                return Err(Error::training("cpnn met a loss that is not finite")
+                    .with_remedy("try a smaller first_step"));
             }
             rule.step(&mut weights, &gradient);
             if progress.advance(loss, &NetworkModel::new(&scaling, &network, &weights))?.is_break() {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ldlf::deep::backbones::Kind;
 use ldlf::deep::images::{self, check_readable, join, named, open, unreadable};
+use ldlf::error::Subject;
 use ldlf::read::{Format, ReadOptions, text_column};
 use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 
@@ -94,7 +95,7 @@ pub fn to_predict(
     let files = open(path, 0)?;
     let Some(table) = &asked.table else { return Ok(Images::all(files)) };
     let column = asked.image_column.as_deref().unwrap_or(column);
-    let names = text_column(table, format, column, "--image-column")?;
+    let names = text_column(table, format, column, Subject::ImageColumn)?;
     let (images, notice) = named(&files, &names, &table.display().to_string(), policy(asked))?;
     printer.notes(notice.as_slice());
     Ok(images)

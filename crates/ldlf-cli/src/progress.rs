@@ -32,7 +32,7 @@ const PARTS: u64 = 1000;
 pub fn listen_for_ctrl_c() {
     let handler = || {
         if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(i32::from(crate::INTERRUPTED));
+            std::process::exit(crate::exit::Exit::Interrupted as i32);
         }
         let _ = writeln!(std::io::stderr(), "\nstopping; press Ctrl-C again to stop at once");
     };
@@ -130,9 +130,9 @@ impl Run {
     /// Reads a checkpoint and refuses it when it comes from another run than this.
     pub fn resume(&self, path: &Path) -> Result<Parts> {
         let mut parts = Parts::read(path)?;
-        let refuse = |why: String| Error::usage(format!("{}: {why}", path.display()));
+        let refuse = |why: String| Error::usage(why).in_file(path);
         if !parts.details.contains_key(RUN) {
-            return Err(Error::model_file(format!("{}: is not a checkpoint", path.display())));
+            return Err(Error::model_file("is not a checkpoint").in_file(path));
         }
         let run: Run = parts.detail(RUN)?;
         parts.details.remove(RUN);

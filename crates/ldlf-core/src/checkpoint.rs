@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Settings};
+use crate::error::Subject;
+use crate::{Error, Result, Settings, message};
 
 /// Learner, parameters, seed and data of a training.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,12 +34,12 @@ impl Origin {
             }
         }
         if self.seed != now.seed {
-            return Err(Error::usage("the checkpoint was made with another seed; give the same --seed"));
+            return Err(Error::usage("the checkpoint was made with another seed")
+                .with_remedy(message!["give the same ", Subject::Seed]));
         }
         if self.data != now.data {
-            return Err(Error::data(
-                "the checkpoint was made on other data; resume it on the data it was started on",
-            ));
+            return Err(Error::data("the checkpoint was made on other data")
+                .with_remedy("resume it on the data it was started on"));
         }
         Ok(())
     }

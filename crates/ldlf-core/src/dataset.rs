@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Place;
 use crate::targets::Spread;
 use crate::{Error, Features, Images, Matrix, Result};
 
@@ -74,14 +75,13 @@ impl Dataset {
     pub fn new(name: impl Into<String>, features: Features, targets: Matrix<f32>) -> Result<Self> {
         let name = name.into();
         if features.rows() != targets.rows() {
-            return Err(Error::data(format!(
-                "{name}: {} rows of features but {} rows of labels",
-                features.rows(),
-                targets.rows()
-            )));
+            let (rows, labels) = (features.rows(), targets.rows());
+            return Err(
+                Error::data(format!("{rows} rows of features but {labels} rows of labels")).in_data(name)
+            );
         }
         if targets.cols() == 0 {
-            return Err(Error::data(format!("{name}: no label columns")));
+            return Err(Error::data("no label columns").in_data(name));
         }
         let values = match &features {
             Features::Dense(m) => m.as_slice(),
@@ -95,15 +95,15 @@ impl Dataset {
                     bad
                 })
                 .unwrap_or(0);
-            return Err(Error::data(format!("{name} row {}: a feature is not a finite number", row + 1)));
+            return Err(Error::data("a feature is not a finite number").at(Place::data(name).row(row + 1)));
         }
         for (row, target) in targets.iter_rows().enumerate() {
             let sum: f64 = target.iter().map(|&v| f64::from(v)).sum();
             if !target.iter().all(|v| v.is_finite() && *v >= 0.0) || (sum - 1.0).abs() > SIMPLEX_TOLERANCE {
                 return Err(Error::data(format!(
-                    "{name} row {}: the labels are not a distribution (non-negative, summing to 1; the sum is {sum})",
-                    row + 1
-                )));
+                    "the labels are not a distribution (non-negative, summing to 1; the sum is {sum})"
+                ))
+                .at(Place::data(name).row(row + 1)));
             }
         }
         let label_names = (0..targets.cols()).map(|label| format!("label_{label}")).collect();
@@ -151,23 +151,18 @@ impl Dataset {
     /// Sets row weights: finite, not negative, not all zero.
     pub fn with_weights(mut self, weights: Vec<f32>) -> Result<Self> {
         if weights.len() != self.rows() {
-            return Err(Error::data(format!(
-                "{}: {} sample weights for {} rows",
-                self.name,
-                weights.len(),
-                self.rows()
-            )));
+            let (found, rows) = (weights.len(), self.rows());
+            return Err(Error::data(format!("{found} sample weights for {rows} rows")).in_data(&self.name));
         }
         if let Some(row) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
+            let weight = weights[row];
             return Err(Error::data(format!(
-                "{} row {}: the sample weight {} is not a finite number of at least 0",
-                self.name,
-                row + 1,
-                weights[row]
-            )));
+                "the sample weight {weight} is not a finite number of at least 0"
+            ))
+            .at(Place::data(&self.name).row(row + 1)));
         }
         if !weights.iter().any(|w| *w > 0.0) {
-            return Err(Error::data(format!("{}: every sample weight is 0", self.name)));
+            return Err(Error::data("every sample weight is 0").in_data(&self.name));
         }
         self.weights = Some(weights);
         Ok(self)

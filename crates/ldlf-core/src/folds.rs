@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rand::RngExt;
 
+use crate::error::Place;
 use crate::random::permutation;
 use crate::{Dataset, Error, Result, Seed, input, memory};
 
@@ -53,16 +54,14 @@ pub fn repeated(data: &Dataset, folds: usize, repeats: usize, seed: u64) -> Resu
 /// Cuts the rows into disjoint folds.
 fn cut(data: &Dataset, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
     if folds < 2 {
-        return Err(Error::usage(format!("folds must be at least 2, got {folds}")));
+        return Err(Error::parameter("folds", "at least 2", folds));
     }
     let blocks = shuffled_blocks(data, seed);
     if blocks.len() < folds {
         let unit = if data.groups.is_some() { "groups" } else { "rows" };
-        return Err(Error::usage(format!(
-            "{}: {} {unit} cannot make {folds} folds; ask for fewer",
-            data.name,
-            blocks.len()
-        )));
+        return Err(Error::usage(format!("{} {unit} cannot make {folds} folds", blocks.len()))
+            .with_remedy("ask for fewer")
+            .in_data(&data.name));
     }
     let mut fold_of = vec![0; data.rows()];
     if data.groups.is_none() {
@@ -86,7 +85,9 @@ fn cut(data: &Dataset, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
 pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
     let folds = numbers.iter().max().map_or(0, |largest| largest.saturating_add(1));
     if folds < 2 {
-        return Err(Error::data("the fold numbers name fewer than two folds; give 0, 1, ... one a row"));
+        return Err(
+            Error::data("the fold numbers name fewer than two folds").with_remedy("give 0, 1, ... one a row")
+        );
     }
     // A number beyond the rows leaves a gap somewhere; this also keeps a wild number from filling the memory.
     let mut sizes = vec![0usize; folds.min(numbers.len() + 1)];
@@ -96,10 +97,8 @@ pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
         }
     }
     if let Some(empty) = sizes.iter().position(|&size| size == 0) {
-        return Err(Error::data(format!(
-            "the fold numbers go up to {} but no row has {empty}; number the folds from 0 without gaps",
-            folds - 1
-        )));
+        return Err(Error::data(format!("the fold numbers go up to {} but no row has {empty}", folds - 1))
+            .with_remedy("number the folds from 0 without gaps"));
     }
     // Every fold names every row once.
     memory::check("the folds", &[("folds", folds), ("rows", numbers.len())], size_of::<usize>())?;
@@ -114,26 +113,20 @@ pub fn from_file(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
     let mut text = String::new();
     input::open_stream(path)?
         .read_to_string(&mut text)
-        .map_err(|e| Error::data(format!("{}: cannot be read: {e}", path.display())))?;
+        .map_err(|e| Error::data(format!("cannot be read: {e}")).in_file(path))?;
     let parse = |(line, text): (usize, &str)| {
         text.trim().parse::<usize>().map_err(|_| {
-            Error::data(format!(
-                "{} line {}: {:?} is not a fold number; give one whole number from 0 a line, no header",
-                path.display(),
-                line + 1,
-                text.trim()
-            ))
+            Error::data(format!("{:?} is not a fold number", text.trim()))
+                .with_remedy("give one whole number from 0 a line, no header")
+                .at(Place::file(path).line(line as u64 + 1))
         })
     };
     let numbers: Vec<usize> = text.trim_end().lines().enumerate().map(parse).collect::<Result<_>>()?;
     if numbers.len() != data.rows() {
-        return Err(Error::data(format!(
-            "{}: {} fold numbers for the {} rows of {}; give one a row",
-            path.display(),
-            numbers.len(),
-            data.rows(),
-            data.name
-        )));
+        let (found, rows) = (numbers.len(), data.rows());
+        return Err(Error::data(format!("{found} fold numbers for the {rows} rows of {}", data.name))
+            .with_remedy("give one a row")
+            .in_file(path));
     }
     if let Some(groups) = &data.groups {
         let mut first = std::collections::BTreeMap::new();
@@ -141,16 +134,17 @@ pub fn from_file(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
             let (earlier, fold) = *first.entry(group).or_insert((row, number));
             if fold != number {
                 return Err(Error::data(format!(
-                    "{}: rows {} and {} of {} are of one group but in the folds {fold} and {number}; keep a group in one fold",
-                    path.display(),
+                    "rows {} and {} of {} are of one group but in the folds {fold} and {number}",
                     earlier + 1,
                     row + 1,
                     data.name
-                )));
+                ))
+                .with_remedy("keep a group in one fold")
+                .in_file(path));
             }
         }
     }
-    from_numbers(&numbers).map_err(|e| Error::data(format!("{}: {e}", path.display())))
+    from_numbers(&numbers).map_err(|e| e.recast(Error::Data).in_file(path))
 }
 
 /// Whether a part of a split is tested or learnt from; `None` when its name is that of no part.
@@ -166,7 +160,7 @@ pub(crate) fn is_tested(part: &str) -> Option<bool> {
 pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
     let fold = split_parts(data)?;
     if fold.test.is_empty() {
-        return Err(Error::data(format!("{}: the split marks no row \"test\"", data.name)));
+        return Err(Error::data("the split marks no row \"test\"").in_data(&data.name));
     }
     Ok(vec![fold])
 }
@@ -174,20 +168,18 @@ pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
 /// The two sides of the source's own split, of which only the training side must have rows.
 pub fn split_parts(data: &Dataset) -> Result<Fold> {
     let Some(parts) = &data.split else {
-        return Err(Error::usage(format!("{}: there is no split; name its column", data.name)));
+        return Err(Error::usage("there is no split").with_remedy("name its column").in_data(&data.name));
     };
     let tested = |(row, part): (usize, &String)| {
         is_tested(part).ok_or_else(|| {
-            Error::data(format!(
-                "{} row {}: {part:?} is no part of a split; write train, valid or test",
-                data.name,
-                row + 1
-            ))
+            Error::data(format!("{part:?} is no part of a split"))
+                .with_remedy("write train, valid or test")
+                .at(Place::data(&data.name).row(row + 1))
         })
     };
     let fold = Fold::testing(&parts.iter().enumerate().map(tested).collect::<Result<Vec<_>>>()?);
     if fold.training.is_empty() {
-        return Err(Error::data(format!("{}: the split marks no row \"train\"", data.name)));
+        return Err(Error::data("the split marks no row \"train\"").in_data(&data.name));
     }
     Ok(fold)
 }
@@ -221,14 +213,14 @@ pub fn random_splits(data: &Dataset, share: f64, repeats: usize, seed: u64) -> R
         return Err(Error::usage(format!("the training share must be above 0 and below 1, got {share}")));
     }
     if repeats == 0 {
-        return Err(Error::usage("repeats must be at least 1, got 0"));
+        return Err(Error::parameter("repeats", "at least 1", 0));
     }
     let wanted = ((data.rows() as f64 * share).round() as usize).max(1);
     let split = |repeat: usize| {
         let blocks = shuffled_blocks(data, Seed::new(seed).named("split").numbered(repeat as u64));
         if blocks.len() < 2 {
             let unit = if data.groups.is_some() { "group" } else { "row" };
-            return Err(Error::usage(format!("{}: one {unit} cannot be split", data.name)));
+            return Err(Error::usage(format!("one {unit} cannot be split")).in_data(&data.name));
         }
         let mut tested = vec![true; data.rows()];
         let mut count = 0;

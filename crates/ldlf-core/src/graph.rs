@@ -367,11 +367,9 @@ impl TrainedModel {
         let mut graph = Graph::new(self.features);
         let features = graph.features();
         let Some(distributions) = self.model.add_to_graph(&mut graph, &features) else {
-            return Err(Error::usage(format!(
-                "a model of {} cannot be exported to ONNX; those of {}, and mixtures of these, can",
-                self.learner,
-                WITH_A_GRAPH.join(", ")
-            )));
+            let can = WITH_A_GRAPH.join(", ");
+            return Err(Error::usage(format!("a model of {} cannot be exported to ONNX", self.learner))
+                .with_remedy(format!("those of {can}, and mixtures of these, can")));
         };
         graph.finish(&distributions, self.schema.label_names.len(), self.schema.label_values.as_deref());
         Ok(graph)

@@ -6,12 +6,15 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Subject;
 use crate::features::Row;
 use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph};
 use crate::model_file::{ModelShape, Parts};
 use crate::parameters::Parameter;
-use crate::{Csr, Dataset, Error, Features, Images, Matrix, Result, Schema, Seed, Settings, Threads, Value};
+use crate::{
+    Csr, Dataset, Error, Features, Images, Matrix, Result, Schema, Seed, Settings, Threads, Value, message,
+};
 
 /// Learns label distributions from rows. Built from checked parameters; holds nothing that `fit` changes.
 pub trait Learner: Send + Sync {
@@ -184,10 +187,12 @@ pub struct Fitted {
 /// Refuses pictures where the learner reads tables.
 pub(crate) fn check_kind(learner: &dyn Learner, data: &Dataset) -> Result<()> {
     if data.images.is_some() && !learner.reads_images() {
-        return Err(Error::usage(format!(
-            "{} reads tables, not pictures; train dldlf, dldl or dndf-ldl, or make a table of the pictures with `ldlf features`",
-            learner.name()
-        )));
+        return Err(Error::usage(format!("{} reads tables, not pictures", learner.name())).with_remedy(
+            message![
+                "train dldlf, dldl or dndf-ldl, or make a table of the pictures with ",
+                Subject::ExtractFeatures
+            ],
+        ));
     }
     Ok(())
 }
@@ -212,7 +217,7 @@ impl TrainedModel {
     /// Fits `learner` to `data` and keeps the names beside the model.
     pub fn fit(learner: &dyn Learner, data: &Dataset, context: &mut FitContext<'_>) -> Result<Self> {
         if data.rows() == 0 {
-            return Err(Error::data(format!("{}: there are no rows to learn from", data.name)));
+            return Err(Error::data("there are no rows to learn from").in_data(&data.name));
         }
         check_kind(learner, data)?;
         let Fitted { model, summary } = learner.fit(data, context)?;
@@ -230,15 +235,14 @@ impl TrainedModel {
     pub fn predict(&self, features: &Features, threads: &Threads) -> Result<Prediction> {
         if let Some(column) = &self.schema.image_column {
             return Err(Error::data(format!(
-                "the model reads pictures (its column {column:?}), not a table of features; give a folder or a zip file of pictures"
-            )));
+                "the model reads pictures (its column {column:?}), not a table of features"
+            ))
+            .with_remedy("give a folder or a zip file of pictures"));
         }
         if features.cols() != self.features {
-            return Err(Error::data(format!(
-                "the model reads {} features, the data has {}; give the columns it was trained on",
-                self.features,
-                features.cols()
-            )));
+            let (expected, found) = (self.features, features.cols());
+            return Err(Error::data(format!("the model reads {expected} features, the data has {found}"))
+                .with_remedy("give the columns it was trained on"));
         }
         let prediction = self.model.predict(features, threads)?;
         prediction.check_finite()?;
@@ -248,9 +252,8 @@ impl TrainedModel {
     /// The prediction for every picture.
     pub fn predict_images(&self, images: &Images, threads: &Threads) -> Result<Prediction> {
         if self.schema.image_column.is_none() {
-            return Err(Error::data(
-                "the model reads a table of features, not pictures; give the columns it was trained on",
-            ));
+            return Err(Error::data("the model reads a table of features, not pictures")
+                .with_remedy("give the columns it was trained on"));
         }
         let prediction = self.model.predict_images(images, threads)?;
         prediction.check_finite()?;
@@ -304,10 +307,8 @@ impl RowPredictor for CheckedRows<'_> {
             }
         };
         if !fits {
-            return Err(Error::data(format!(
-                "the model reads {} features; give a row of as many, or sparse columns below that in rising order",
-                self.features
-            )));
+            return Err(Error::data(format!("the model reads {} features", self.features))
+                .with_remedy("give a row of as many, or sparse columns below that in rising order"));
         }
         let distribution = self.inner.predict(row)?;
         if distribution.iter().all(|share| share.is_finite()) {
@@ -464,9 +465,8 @@ impl<'a> FitContext<'a> {
     /// Refuses a checkpoint on behalf of a learner that cannot go on from one.
     pub fn refuse_resume(&self, learner: &str) -> Result<()> {
         match self.resume {
-            Some(_) => {
-                Err(Error::usage(format!("{learner} cannot be resumed from a checkpoint; train it anew")))
-            }
+            Some(_) => Err(Error::usage(format!("{learner} cannot be resumed from a checkpoint"))
+                .with_remedy("train it anew")),
             None => Ok(()),
         }
     }

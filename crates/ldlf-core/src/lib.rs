@@ -37,7 +37,7 @@ pub mod simd;
 pub mod targets;
 
 pub use dataset::{Dataset, Schema};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use features::Features;
 pub use images::Images;
 pub use learner::{

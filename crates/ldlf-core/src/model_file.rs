@@ -10,9 +10,10 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Subject;
 use crate::learner::{Summary, TrainedModel};
 pub use crate::output::{Overwrite, check_output, write_atomically};
-use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value, memory};
+use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, Value, memory, message};
 
 /// The format this version writes. Every released version stays readable.
 pub const FORMAT_VERSION: u32 = 1;
@@ -216,23 +217,24 @@ impl Parts {
 
     /// Reads a file written by [`Parts::write`].
     pub fn read(path: &Path) -> Result<Self> {
-        let wrong = |why: String| Error::model_file(format!("{}: {why}", path.display()));
+        let wrong = |why: String| Error::model_file(why).in_file(path);
         let open = |e: std::io::Error| match e.kind() {
             std::io::ErrorKind::PermissionDenied => Error::io(path, e),
             _ => wrong(format!("cannot be opened: {e}")),
         };
         let meta = std::fs::metadata(path).map_err(open)?;
         if let Some(other) = crate::input::what_else(path) {
-            return Err(wrong(format!("is {other}; name a model file")));
+            return Err(wrong(format!("is {other}")).with_remedy("name a model file"));
         }
         if meta.len() > LARGEST_FILE {
             return Err(wrong(format!("holds {} bytes, too many for a model file", meta.len())));
         }
         // The bytes, and the arrays made of them. A file may well be longer than the memory: it need not even be stored.
         let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
-        memory::check("its bytes and arrays", &[("bytes", size)], 2).map_err(|e| wrong(e.to_string()))?;
+        let into_wrong = |e: Error| e.recast(Error::ModelFile).in_file(path);
+        memory::check("its bytes and arrays", &[("bytes", size)], 2).map_err(into_wrong)?;
         let bytes = std::fs::read(path).map_err(open)?;
-        Parts::from_bytes(&bytes).map_err(|e| wrong(e.to_string()))
+        Parts::from_bytes(&bytes).map_err(into_wrong)
     }
 }
 
@@ -276,16 +278,16 @@ impl TrainedModel {
     /// Rebuilds a model; `learners` are the kinds that this program knows.
     pub fn from_parts(mut parts: Parts, learners: &[LearnerEntry]) -> Result<Self> {
         if parts.details.contains_key("checkpoint") {
-            return Err(Error::model_file(
-                "this is a checkpoint, not a model; go on from it with `ldlf train --resume`",
-            ));
+            return Err(Error::model_file("this is a checkpoint, not a model")
+                .with_remedy(message!["go on from it with ", Subject::ResumeTraining]));
         }
         // The version is read on its own first: a future document may have another shape.
         let version: u32 = parts.detail("format_version")?;
         if version == 0 || version > FORMAT_VERSION {
             return Err(Error::model_file(format!(
-                "the model file has format {version}, this version reads up to {FORMAT_VERSION}; a newer ldlf is needed"
-            )));
+                "the model file has format {version}, this version reads up to {FORMAT_VERSION}"
+            ))
+            .with_remedy("a newer ldlf is needed"));
         }
         let document: Document = serde_json::from_value(Value::Object(std::mem::take(&mut parts.details)))
             .map_err(|e| Error::model_file(format!("the model file's document cannot be used: {e}")))?;
@@ -318,7 +320,7 @@ impl TrainedModel {
     /// Reads a model file; `learners` are the kinds that this program knows.
     pub fn load(path: &Path, learners: &[LearnerEntry]) -> Result<Self> {
         TrainedModel::from_parts(Parts::read(path)?, learners)
-            .map_err(|e| Error::model_file(format!("{}: {e}", path.display())))
+            .map_err(|e| e.recast(Error::ModelFile).in_file(path))
     }
 }
 
@@ -365,7 +367,7 @@ mod tests {
         let path = folder.path().join("model");
         sample().write(&path, Overwrite::No).unwrap();
         let refused = Parts::new().write(&path, Overwrite::No).unwrap_err();
-        assert_eq!(refused.exit_code(), 2);
+        assert_eq!(refused.kind(), crate::ErrorKind::Usage);
         assert_eq!(Parts::read(&path).unwrap(), sample());
         Parts::new().write(&path, Overwrite::Yes).unwrap();
         assert_eq!(Parts::read(&path).unwrap(), Parts::new());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ldlf_core::read::{ReadOptions, read, stream};
-use ldlf_core::{Features, Schema};
+use ldlf_core::{ErrorKind, Features, Schema};
 
 const FEATURES: [f32; 15] = [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0];
 
@@ -102,7 +102,7 @@ mod arrow {
         let error = read(&fixture("pandas_missing.feather"), &votes()).unwrap_err();
         let expected = "pandas_missing.feather row 2, column \"a\": the value is missing";
         assert!(error.to_string().ends_with(expected), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod arrow {
         for end in (0..bytes.len() / 2).step_by(7) {
             std::fs::write(&path, &bytes[..end]).unwrap();
             let error = read(path.path(), &votes()).unwrap_err();
-            assert_eq!(error.exit_code(), 3, "{end}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Data, "{end}: {error}");
         }
         for (text, said) in [
             ("", ": the file is empty"),
@@ -165,7 +165,7 @@ mod parquet {
         let error = read(path.path(), &votes()).unwrap_err();
         let expected = ": compressed by LZO, which is not read; save it with the compression zstd";
         assert!(error.to_string().ends_with(expected), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod parquet {
         let path = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
         let error = read(path.path(), &votes()).unwrap_err();
         assert!(error.to_string().ends_with(".parquet: the file is empty"), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod parquet {
             error.to_string().ends_with("pandas_missing.parquet row 2, column \"a\": the value is missing"),
             "{error}"
         );
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod parquet {
         let error = read(&fixture("pandas.parquet"), &options).unwrap_err().to_string();
         assert!(
             error.contains("pandas.parquet, column \"part\": ")
-                && error.ends_with("name the column in --categories, or leave it out with --ignore \"part\""),
+                && error.ends_with("name the column in `categories`, or leave it out with `ignore` \"part\""),
             "{error}"
         );
     }

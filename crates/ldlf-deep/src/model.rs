@@ -165,14 +165,13 @@ impl FeatureNetwork {
         let mut parts = Parts::read(path)?;
         let learner: String = parts.detail("learner")?;
         if !["dldlf", "dldl", "dndf-ldl"].contains(&learner.as_str()) {
-            return Err(Error::model_file(format!(
-                "{}: a model of {learner} has no network to look into; give one of dldlf, dldl or dndf-ldl",
-                path.display()
-            )));
+            return Err(Error::model_file(format!("a model of {learner} has no network to look into"))
+                .with_remedy("give one of dldlf, dldl or dndf-ldl")
+                .in_file(path));
         }
         parts.details = parts.detail("model")?;
         let DeepModel { kind, ready, network, device, .. } = rebuild(&parts, None, &network::device("cpu")?)
-            .map_err(|e| Error::model_file(format!("{}: {e}", path.display())))?;
+            .map_err(|e| e.recast(Error::ModelFile).in_file(path))?;
         Ok(FeatureNetwork { kind, backbone: network.backbone, ready, device })
     }
 
@@ -180,7 +179,9 @@ impl FeatureNetwork {
     pub fn of_weights(backbone: &str, weights: &Path, side: Option<usize>) -> Result<(Self, WeightReport)> {
         let kind = Kind::named(backbone)?;
         if kind == Kind::Mlp {
-            return Err(Error::usage("backbone=mlp reads tables; choose a network that reads pictures"));
+            return Err(
+                Error::usage("backbone=mlp reads tables").with_remedy("choose a network that reads pictures")
+            );
         }
         let (mean, deviation) = kind.usual_scaling();
         let side = side.unwrap_or(kind.usual_side());
@@ -204,11 +205,8 @@ impl FeatureNetwork {
     /// The outputs of a layer, flattened, one row a picture.
     pub fn features(&self, images: &Images, layer: &str, threads: &Threads) -> Result<Matrix<f32>> {
         if !self.layers().contains(&layer) {
-            return Err(Error::usage(format!(
-                "{} has no layer {layer:?}; it has {}",
-                self.kind.name(),
-                self.layers().join(", ")
-            )));
+            return Err(Error::usage(format!("{} has no layer {layer:?}", self.kind.name()))
+                .with_remedy(format!("it has {}", self.layers().join(", "))));
         }
         let chosen: Vec<usize> = (0..images.rows()).collect();
         let compute = Compute::new(threads)?;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
-use ldlf_core::{Dataset, Error, Result, Seed, Settings};
+use ldlf_core::error::Subject;
+use ldlf_core::{Dataset, Error, Result, Seed, Settings, message};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::backbones::Kind;
@@ -66,9 +67,8 @@ impl Plan {
         if let Some(weights) = &self.network.weights
             && !Path::new(weights).is_file()
         {
-            return Err(Error::usage(format!(
-                "weights={weights}: there is no such file; name a .safetensors or .pth file"
-            )));
+            return Err(Error::usage(format!("weights={weights}: there is no such file"))
+                .with_remedy("name a .safetensors or .pth file"));
         }
         let side = self.network.side.unwrap_or(kind.usual_side());
         if kind != Kind::Mlp && side < kind.smallest_side() {
@@ -100,19 +100,20 @@ pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec
 
 pub(crate) fn ready(plan: &Plan, kind: Kind, data: &Dataset, rows: &[usize]) -> Result<Ready> {
     match (&data.images, kind) {
-        (Some(_), Kind::Mlp) => Err(Error::usage(
-            "backbone=mlp reads tables, not pictures; choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16",
-        )),
+        (Some(_), Kind::Mlp) => Err(Error::usage("backbone=mlp reads tables, not pictures")
+            .with_remedy("choose small-cnn, resnet18, efficientnet-lite0, alexnet or vgg16")),
         (None, Kind::Mlp) => Ok(Ready::table(&data.features, rows)),
-        (None, _) => Err(Error::usage(format!(
-            "backbone={} reads pictures, not a table; give a folder or zip file of pictures with --table, or choose backbone=mlp",
-            kind.name()
-        ))),
+        (None, _) => Err(Error::usage(format!("backbone={} reads pictures, not a table", kind.name()))
+            .with_remedy(message![
+                "give a folder or zip file of pictures with ",
+                Subject::Table,
+                ", or choose backbone=mlp"
+            ])),
         (Some(_), _) => {
             let (mean, deviation) = kind.usual_scaling();
             let channels = plan.network.channels;
             if channels == 2 {
-                return Err(Error::usage("channels must be 1 or 3, got 2"));
+                return Err(Error::parameter("channels", "1 or 3", 2));
             }
             Ok(Ready::Pictures(Preparation {
                 side: plan.network.side.unwrap_or(kind.usual_side()),

@@ -223,12 +223,10 @@ impl<'a> Training<'a> {
     ) -> Result<ControlFlow<StopReason>> {
         let loss = self.step(rows, numbers);
         if !loss.is_finite() {
-            return Err(Error::training(format!(
-                "{}: the loss is not a finite number at iteration {}; try a learning_rate below {}",
-                self.plan.learner,
-                self.progress.iteration + 1,
-                self.plan.network.learning_rate()
-            )));
+            let iteration = self.progress.iteration + 1;
+            return Err(Error::training(format!("the loss is not a finite number at iteration {iteration}"))
+                .with_remedy(format!("try a learning_rate below {}", self.plan.network.learning_rate()))
+                .of_learner(self.plan.learner));
         }
         self.progress.iteration += 1;
         self.progress.loss = Some(loss);

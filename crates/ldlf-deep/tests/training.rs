@@ -215,7 +215,7 @@ fn a_checkpoint_of_another_training_is_refused() {
         refusal("dldlf", &["batch_size=8"], 0),
         "the checkpoint was made with batch_size 16, this training has 8"
     );
-    assert_eq!(refusal("dldlf", &[], 1), "the checkpoint was made with another seed; give the same --seed");
+    assert_eq!(refusal("dldlf", &[], 1), "the checkpoint was made with another seed; give the same `seed`");
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn what_does_not_fit_together_is_said_in_a_sentence() {
     );
     assert_eq!(
         refusal(&[], &table),
-        "backbone=small-cnn reads pictures, not a table; give a folder or zip file of pictures with --table, or choose \
+        "backbone=small-cnn reads pictures, not a table; give a folder or zip file of pictures with `images::join`, or choose \
          backbone=mlp"
     );
     assert_eq!(

@@ -32,11 +32,10 @@ impl Progress {
     /// Takes note of a step, unless its loss says that the training has run out of bounds.
     pub fn stepped(&mut self, loss: f64, learner: &str, parameters: &SldlfParameters) -> Result<()> {
         if !loss.is_finite() {
-            return Err(Error::training(format!(
-                "{learner}: the loss is not a finite number at iteration {}; try a learning_rate below {} or scaling=standard",
-                self.iteration + 1,
-                parameters.learning_rate
-            )));
+            let (iteration, rate) = (self.iteration + 1, parameters.learning_rate);
+            return Err(Error::training(format!("the loss is not a finite number at iteration {iteration}"))
+                .with_remedy(format!("try a learning_rate below {rate} or scaling=standard"))
+                .of_learner(learner));
         }
         self.iteration += 1;
         self.loss = Some(loss);

@@ -7,7 +7,7 @@ use ldlf_core::model_file::{Array, ModelShape, Parts};
 use ldlf_core::optimise::step::{Optimiser, Schedule, Step, StepLength};
 use ldlf_core::{
     Dataset, Error, Features, FitContext, Fitted, Learner, LearnerEntry, Matrix, Model, Prediction, Preset,
-    Result, Settings, Threads, Value, choices,
+    Result, Settings, Threads, Value, choices, message,
 };
 
 use crate::encoder::{EncodedRows, Encoder, Scaling};
@@ -179,9 +179,8 @@ impl Sldlf {
     pub fn with_rule(parameters: SldlfParameters, ensemble: Ensemble) -> Result<Self> {
         parameters.forest_shape(1, ensemble).check()?;
         if parameters.start == Start::Greedy && (parameters.units.is_some() || !parameters.bias) {
-            return Err(Error::usage(
-                "start=greedy needs a unit for every split and a bias; leave out units and set bias=true",
-            ));
+            return Err(Error::usage("start=greedy needs a unit for every split and a bias")
+                .with_remedy("leave out units and set bias=true"));
         }
         Ok(Sldlf { parameters, ensemble })
     }
@@ -278,7 +277,7 @@ fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
         return Err(Error::model_file("the model file's \"units\" and \"weights\" must have two dimensions"));
     };
     let forest = ForestShape { trees, depth, units, labels: shape.labels };
-    forest.check().map_err(|e| Error::model_file(format!("the model file's forest: {e}")))?;
+    forest.check().map_err(|e| Error::model_file(message!["the model file's forest: ", e.sentence()]))?;
     if splits != forest.splits() || inputs != encoder.inputs() {
         return Err(Error::model_file("the model file's arrays do not fit its depth and its features"));
     }

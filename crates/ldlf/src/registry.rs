@@ -1,7 +1,7 @@
 //! Every learner by its name.
 
-use ldlf_core::parameters::edit_distance;
-use ldlf_core::{Error, Learner, LearnerEntry, Result, Settings, mean};
+use ldlf_core::error::{Subject, nearest};
+use ldlf_core::{Error, Learner, LearnerEntry, Result, Settings, mean, message};
 
 /// Every learner, the flagship first and the floor last.
 pub fn learners() -> Vec<LearnerEntry> {
@@ -20,13 +20,12 @@ pub fn find(name: &str) -> Result<LearnerEntry> {
     if let Some(entry) = all.iter().find(|entry| entry.name == name) {
         return Ok(entry.clone());
     }
-    let nearest = all
-        .iter()
-        .map(|entry| (edit_distance(name, entry.name), entry.name))
-        .min()
-        .filter(|(distance, _)| *distance <= 3)
-        .map_or("`ldlf learners` lists them".to_string(), |(_, near)| format!("did you mean {near}?"));
-    Err(Error::usage(format!("no learner is called {name:?}; {nearest}")))
+    let names: Vec<&str> = all.iter().map(|entry| entry.name).collect();
+    let unknown = Error::unknown("learner", name, &names);
+    Err(match nearest(name, &names) {
+        Some(_) => unknown,
+        None => unknown.with_remedy(message![Subject::Learners, " lists them"]),
+    })
 }
 
 /// Makes the learner of a name: the preset's settings, then `settings` over them.
@@ -51,12 +50,14 @@ pub fn build(
             let Some(found) = presets.iter().find(|preset| preset.name == wanted) else {
                 let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
                 let has = if names.is_empty() { "no presets".to_string() } else { names.join(", ") };
-                return Err(Error::usage(format!("{name} has no preset {wanted:?}; it has {has}")));
+                let unknown = Error::usage(format!("{name} has no preset {wanted:?}"));
+                return Err(unknown.with_remedy(format!("it has {has}")));
             };
             found.settings_for(dataset)
         }
     };
-    (entry.build)(&base.overridden_by(settings)).map_err(|error| {
-        if let Error::Usage(text) = error { Error::Usage(format!("{name}: {text}")) } else { error }
+    (entry.build)(&base.overridden_by(settings)).map_err(|error| match error {
+        refused @ Error::Usage(_) => refused.of_learner(name),
+        other => other,
     })
 }

@@ -28,7 +28,7 @@ pub fn size(text: &str) -> Result<usize, String> {
 
 /// A file format by its name.
 pub fn format(text: &str) -> Result<ldlf::read::Format, String> {
-    text.parse::<ldlf::read::Format>().map_err(|e| e.to_string())
+    text.parse::<ldlf::read::Format>().map_err(|e| e.worded(&crate::words::on_the_command_line))
 }
 
 /// The numbers that the labels stand for: `0..100`, or a list.

@@ -44,14 +44,10 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
         left_out: 0,
     };
     let started = Instant::now();
-    let mut outcome = Ok(());
     let written = write_atomically(&args.out, overwrite, |file| {
-        outcome = work.write(&images, &column, kind.writer(file, Formulas::Kept));
-        // What went wrong is in `outcome`; this only keeps the file from being renamed.
-        if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
+        work.write(&images, &column, kind.writer(file, Formulas::Kept))
     });
     work.progress.finish();
-    outcome?;
     written?;
     let (seconds, done) = (started.elapsed().as_secs_f64(), images.rows() - work.left_out);
     printer.message(format_args!(

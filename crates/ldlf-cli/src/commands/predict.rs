@@ -157,14 +157,9 @@ impl Table<'_> {
         blocks: &Predictions,
         rows: usize,
     ) -> Result<()> {
-        let mut outcome = Ok(());
-        let written = write_atomically(path, overwrite, |file| {
-            outcome = self.write(self.kind.writer(file, self.formulas), first, blocks, rows, path);
-            // What went wrong is in `outcome`; this only keeps the file from being renamed.
-            if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
-        });
-        outcome?;
-        written
+        write_atomically(path, overwrite, |file| {
+            self.write(self.kind.writer(file, self.formulas), first, blocks, rows, path)
+        })
     }
 }
 

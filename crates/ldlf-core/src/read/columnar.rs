@@ -18,8 +18,9 @@ use super::derived::{Derived, Origin, fill_gaps, is_gap};
 use super::gather::{RowGatherer, single_precision};
 use super::roles::{Roles, features_of_model, find};
 use super::{Loaded, Purpose, ReadOptions, RowStream};
+use crate::error::{Message, Place, Subject};
 use crate::targets::TargetRows;
-use crate::{Error, Features, Result, Schema};
+use crate::{Error, Features, Result, Schema, message};
 
 /// A file of batches whose columns are known and have not been chosen yet.
 pub(super) trait Choose {
@@ -78,12 +79,16 @@ impl Batches {
         batch.column(self.order.partition_point(|&known| known < column)).as_ref()
     }
 
-    fn place(&self, row: usize, column: usize) -> String {
-        format!("{} row {}, column {:?}", self.file, self.rows + row + 1, self.header[column])
+    fn place_of_row(&self, row: usize) -> Place {
+        Place::file(&self.file).row(self.rows + row + 1)
     }
 
-    fn fault(&self, row: usize, column: usize, reason: &str) -> Error {
-        Error::data(format!("{}: {reason}", self.place(row, column)))
+    fn place(&self, row: usize, column: usize) -> Place {
+        self.place_of_row(row).column(&self.header[column])
+    }
+
+    fn fault(&self, row: usize, column: usize, reason: impl Into<Message>) -> Error {
+        Error::data(reason).at(self.place(row, column))
     }
 
     fn check_present(&self, array: &dyn Array, column: usize) -> Result<()> {
@@ -144,15 +149,18 @@ impl Batches {
             other => {
                 let name = &self.header[column];
                 let remedy = match self.purpose {
-                    Purpose::Learning => {
-                        format!("name the column in --categories, or leave it out with --ignore {name:?}")
-                    }
-                    Purpose::Predicting => "the model needs numbers here".to_string(),
+                    Purpose::Learning => message![
+                        "name the column in ",
+                        Subject::Categories,
+                        ", or leave it out with ",
+                        Subject::Ignore,
+                        " {name:?}"
+                    ],
+                    Purpose::Predicting => message!["the model needs numbers here"],
                 };
-                return Err(Error::data(format!(
-                    "{}, column {name:?}: {other} is not a type of numbers; {remedy}",
-                    self.file
-                )));
+                return Err(Error::data(format!("{other} is not a type of numbers"))
+                    .with_remedy(remedy)
+                    .at(Place::file(&self.file).column(name)));
             }
         })
     }
@@ -161,7 +169,7 @@ impl Batches {
         let values = self.numbers(batch, column)?;
         match values.iter().position(|v| !v.is_finite()) {
             None => Ok(values),
-            Some(row) => Err(self.fault(row, column, &format!("{} is not a finite number", values[row]))),
+            Some(row) => Err(self.fault(row, column, format!("{} is not a finite number", values[row]))),
         }
     }
 
@@ -205,7 +213,7 @@ impl Batches {
 
     fn feature(&self, batch: &RecordBatch, column: usize, gaps: bool) -> Result<Vec<f32>> {
         let read = |(row, value): (usize, f64)| {
-            single_precision(value).map_err(|reason| self.fault(row, column, &reason))
+            single_precision(value).map_err(|error| error.at(self.place(row, column)))
         };
         if !gaps {
             return self.numbers(batch, column)?.into_iter().enumerate().map(read).collect();
@@ -244,8 +252,8 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
             let numbers = &mut read[row * width..(row + 1) * width];
             derived
                 .note(numbers, categories.iter().map(|texts| texts[row].as_str()))
-                .map_err(|reason| Error::data(format!("{} {reason}", batches.file)))?;
-            features.push(numbers).map_err(|reason| Error::data(format!("{}: {reason}", batches.file)))?;
+                .map_err(|error| error.in_file(&batches.file))?;
+            features.push(numbers).map_err(|error| error.in_file(&batches.file))?;
         }
         let labels: Vec<Vec<f64>> =
             roles.labels.iter().map(|&column| batches.numbers(&batch, column)).collect::<Result<_>>()?;
@@ -254,7 +262,7 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
                 let values: Vec<f64> = labels.iter().map(|column| column[row]).collect();
                 targets.push(&values, &|label| match label {
                     Some(label) => batches.place(row, roles.labels[label]),
-                    None => format!("{} row {}", batches.file, batches.rows + row + 1),
+                    None => batches.place_of_row(row),
                 })?;
             }
         }
@@ -263,12 +271,12 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
         }
         if let Some(column) = roles.weights {
             for (row, weight) in batches.finite(&batch, column)?.into_iter().enumerate() {
-                weights.push(check_weight(weight).map_err(|reason| batches.fault(row, column, &reason))?);
+                weights.push(check_weight(weight).map_err(|error| error.at(batches.place(row, column)))?);
             }
         }
         if let Some(column) = roles.split {
             for (row, part) in batches.texts(&batch, column)?.into_iter().enumerate() {
-                check_part(&part).map_err(|reason| batches.fault(row, column, &reason))?;
+                check_part(&part).map_err(|error| error.at(batches.place(row, column)))?;
                 split.push(part);
             }
         }
@@ -282,11 +290,11 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
     }
 
     if batches.rows == 0 {
-        return Err(Error::data(format!("{}: columns but no rows", batches.file)));
+        return Err(Error::data("columns but no rows").in_file(&batches.file));
     }
     let (features, feature_names) = derived
         .finish(features.finish(), roles.feature_names)
-        .map_err(|error| Error::data(format!("{}: {error}", batches.file)))?;
+        .map_err(|error| error.in_file(&batches.file))?;
     let mut parts = Parts::new(batches.file.clone(), stem, features);
     parts.feature_names = Some(feature_names);
     if !roles.labels.is_empty() {
@@ -302,7 +310,7 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
 }
 
 /// Reads one column as text.
-pub(super) fn text_column(table: ColumnTable, column: &str, role: &str) -> Result<Vec<String>> {
+pub(super) fn text_column(table: ColumnTable, column: &str, role: Subject) -> Result<Vec<String>> {
     let column = find(&table.file, &table.header, column, role)?;
     let mut batches = table.batches(&[column], Purpose::Predicting)?;
     let mut texts = Vec::new();
@@ -349,7 +357,7 @@ impl RowStream for ColumnStream {
             }
             block
                 .push(&self.read[self.next..self.next + width])
-                .map_err(|reason| Error::data(format!("{}: {reason}", self.batches.file)))?;
+                .map_err(|error| error.in_file(&self.batches.file))?;
             self.next += width;
         }
         Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
@@ -395,5 +403,5 @@ fn plain_texts(array: &dyn Array) -> Option<Vec<String>> {
 /// Calls into a library that takes much of a file for granted and panics where it is wrong.
 pub(super) fn guarded<T>(file: &str, kind: &str, call: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call))
-        .map_err(|_| Error::data(format!("{file}: not a usable {kind} file (its decoder gave up)")))
+        .map_err(|_| Error::data(format!("not a usable {kind} file (its decoder gave up)")).in_file(file))
 }

@@ -1,6 +1,6 @@
 //! Which networks there are and what they expect.
 
-use ldlf_core::parameters::{self, ParameterType, edit_distance};
+use ldlf_core::parameters::{self, ParameterType};
 use ldlf_core::{Error, Result, Value, choices};
 
 use super::{Input, alexnet, alexnet_caffe, efficientnet_lite0, mlp, resnet18, small_cnn, vgg16};
@@ -53,12 +53,7 @@ impl Kind {
         if let Some(kind) = Kind::from_value(&Value::from(name)) {
             return Ok(kind);
         }
-        let near = Kind::ALL.map(Kind::name).into_iter().min_by_key(|known| edit_distance(name, known));
-        let remedy = match near {
-            Some(near) if edit_distance(name, near) <= 3 => format!("did you mean {near}?"),
-            _ => format!("there are {}", Kind::ALL.map(Kind::name).join(", ")),
-        };
-        Err(Error::usage(format!("no backbone is called {name:?}; {remedy}")))
+        Err(Error::unknown("backbone", name, &Kind::ALL.map(Kind::name)))
     }
 
     /// Its name.

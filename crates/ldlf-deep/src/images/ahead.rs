@@ -92,7 +92,8 @@ pub fn batches_ahead(
         let shared = Arc::clone(&ahead.shared);
         let thread = std::thread::Builder::new().name(format!("pictures-{number}"));
         let worker = thread.spawn(move || shared.work()).map_err(|e| {
-            Error::usage(format!("cannot start a thread that reads pictures: {e}; ask for fewer threads"))
+            Error::usage(format!("cannot start a thread that reads pictures: {e}"))
+                .with_remedy("ask for fewer threads")
         })?;
         ahead.workers.push(worker);
     }

@@ -91,12 +91,11 @@ impl Coordinator {
         let parameters = SldlfParameters::from_settings(settings)?;
         Sldlf::new(parameters.clone())?;
         if parameters.start == Start::Greedy {
-            return Err(Error::usage(
-                "start=greedy grows trees on all rows in one place; use start=random here",
-            ));
+            return Err(Error::usage("start=greedy grows trees on all rows in one place")
+                .with_remedy("use start=random here"));
         }
         if table.shards == 0 {
-            return Err(Error::usage("virtual_shards must be at least 1, got 0"));
+            return Err(Error::parameter("virtual_shards", "at least 1", 0));
         }
         if table.rows == 0 {
             return Err(Error::data("there are no rows to learn from"));

@@ -2,19 +2,24 @@
 
 use std::path::Path;
 
+use ldlf_core::error::Subject;
 use ldlf_core::journal::{FoldRecord, JournalKey};
 use ldlf_core::measures::Scores;
 use ldlf_core::results::curve;
-use ldlf_core::{Error, Result};
+use ldlf_core::{Error, Result, message};
 
 use super::{Evaluation, Numbers, Run};
 
 /// Reads a journal; folds that are still missing are simply not there.
 pub(super) fn read(path: &Path) -> Result<Vec<Evaluation>> {
     let folds = ldlf_core::journal::read(path).map_err(|error| match error {
-        Error::Data(text) => Error::data(format!(
-            "{text} (results are a folder of `cv --results`, a .json file, a .csv table of `sweep`, or a journal)"
-        )),
+        Error::Data(_) => error.with_note(message![
+            "results are a folder of ",
+            Subject::ResultsFolder,
+            ", a .json file, a .csv table of ",
+            Subject::SweepTable,
+            ", or a journal"
+        ]),
         other => other,
     })?;
     let mut evaluations: Vec<(JournalKey, Vec<Entry>)> = Vec::new();
