@@ -1,9 +1,13 @@
-//! Our sentences as Python exceptions: `OSError` for what the system refused, `KeyboardInterrupt` for Ctrl-C, `ValueError` for
-//! the rest. (`TypeError` is raised where a parameter is of the wrong kind, see `training`.)
+//! Our errors as Python exceptions: `OSError` for what the system refused, `KeyboardInterrupt` for Ctrl-C, `ValueError` for
+//! the rest, worded with Python's arguments. (`TypeError` is raised where a parameter is of the wrong kind, see `training`.)
+//!
+//! What an error knows about its place is also data: `file`, `line`, `row` and `column`, or `parameter`, `allowed` and `got`, are
+//! attributes of the exception where they are known.
 
 use ldlf::Error;
-use pyo3::PyErr;
+use ldlf::error::{Column, Subject};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::prelude::*;
 
 /// The exception of an error.
 pub fn raise(error: impl Into<Error>) -> PyErr {
@@ -18,20 +22,72 @@ pub fn raise(error: impl Into<Error>) -> PyErr {
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        other => PyValueError::new_err(in_python(&other.to_string())),
+        other => {
+            let exception = PyValueError::new_err(other.worded(&in_python));
+            // An attribute that cannot be set is missed, not a reason to hide the error itself.
+            let _ = Python::attach(|py| add_attributes(exception.value(py), &other));
+            exception
+        }
     }
 }
 
-/// A sentence with the command line's options spelt as Python spells parameters: `--label-values` is `label_values`.
-fn in_python(sentence: &str) -> String {
-    let sentence = sentence.replace("--label-column", "a 1-D y");
-    let mut parts = sentence.split("--");
-    let mut text = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let end = part.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(part.len());
-        let (option, rest) = part.split_at(end);
-        text += &option.replace('-', "_");
-        text += rest;
+fn add_attributes(exception: &Bound<'_, PyAny>, error: &Error) -> PyResult<()> {
+    if let Some(place) = error.place() {
+        if let Some(file) = &place.file {
+            exception.setattr("file", file)?;
+        }
+        if let Some(line) = place.line {
+            exception.setattr("line", line)?;
+        }
+        if let Some(row) = place.row {
+            exception.setattr("row", row)?;
+        }
+        match &place.column {
+            Some(Column::Named(name) | Column::Array(name)) => exception.setattr("column", name)?,
+            Some(Column::Numbered(number) | Column::Feature(number) | Column::Label(number)) => {
+                exception.setattr("column", number)?;
+            }
+            _ => {}
+        }
     }
-    text
+    if let Some(fault) = error.fault() {
+        exception.setattr("parameter", fault.parameter)?;
+        exception.setattr("allowed", &fault.allowed)?;
+        exception.setattr("got", &fault.got)?;
+    }
+    Ok(())
+}
+
+/// What Python calls a subject.
+fn in_python(subject: &Subject) -> String {
+    let word = match subject {
+        Subject::Format => "format",
+        Subject::Labels => "labels",
+        Subject::LabelColumn => "a 1-D y",
+        Subject::Sigma => "sigma",
+        Subject::LabelValues => "label_values",
+        Subject::Features => "features",
+        Subject::Categories => "categories",
+        Subject::MissingValues => "gaps",
+        Subject::Ignore => "ignore",
+        Subject::SampleWeights => "sample_weight",
+        Subject::SplitColumn => "split_column",
+        Subject::Group => "groups",
+        Subject::ImageColumn => "image_column",
+        Subject::Votes => "votes",
+        Subject::Strict => "strict",
+        Subject::Table => "table",
+        Subject::SkipBadImages => "bad_images=\"skip\"",
+        Subject::Seed => "random_state",
+        Subject::Overwrite => "overwrite=True",
+        Subject::Parameter(name) => name,
+        Subject::DeviceBuild(name) => return format!("a build with the feature `{name}`"),
+        Subject::Learners => "`ldlf.LEARNERS`",
+        Subject::ResumeTraining => "`ldlf train --resume`",
+        Subject::ExtractFeatures => "`ldlf features`",
+        Subject::Evaluations => "`ldlf cv`, `ldlf sweep` or `ldlf reproduce`",
+        Subject::ResultsFolder => "`ldlf cv --results`",
+        Subject::SweepTable => "`ldlf sweep --out`",
+    };
+    word.to_string()
 }

@@ -2,6 +2,7 @@
 //! engine's own, in single precision.
 
 use ldlf::dataset::SingleLabel;
+use ldlf::error::{Column, Place};
 use ldlf::targets::{Spread, TargetRows, from_single_label};
 use ldlf::{Csr, Dataset, Error, Features, Matrix, Result, Schema};
 use numpy::ndarray::ArrayView2;
@@ -51,9 +52,9 @@ fn single(value: f64, place: (usize, usize)) -> Result<f32> {
         return Ok(single);
     }
     let (row, column) = place;
-    Err(Error::data(format!(
-        "X row {row}, column {column}: {value:e} is outside the range of single precision; rescale the column"
-    )))
+    Err(Error::data(format!("{value:e} is outside the range of single precision"))
+        .with_remedy("rescale the column")
+        .at(Place::data("X").row(row).cell(Column::Numbered(column as u64))))
 }
 
 /// Rows that are read together where the array lies column after column: their part of a column fills whole cache lines.
@@ -115,10 +116,7 @@ pub fn distributions(view: ArrayView2<'_, f64>) -> Result<Matrix<f32>> {
     for (row, values) in view.outer_iter().enumerate() {
         line.clear();
         line.extend(values.iter());
-        targets.push(&line, &|label| match label {
-            Some(label) => format!("y row {row}, label {label}"),
-            None => format!("y row {row}"),
-        })?;
+        targets.push(&line, &|label| Place::data("y").row(row).label(label))?;
     }
     Ok(targets.finish()?.0)
 }
@@ -212,7 +210,7 @@ pub fn spread<'py>(
         let mut data = Vec::with_capacity(view.len() * label_values.len());
         for (row, &label) in view.iter().enumerate() {
             let target = from_single_label(label, &label_values, &spread)
-                .map_err(|error| Error::data(format!("y row {row}: {error}")))?;
+                .map_err(|error| error.recast(Error::Data).at(Place::data("y").row(row)))?;
             data.extend_from_slice(&target);
         }
         Ok::<_, Error>(Matrix::new(view.len(), label_values.len(), data)?)

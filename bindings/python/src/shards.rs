@@ -1,5 +1,6 @@
 //! Training on virtual shards: the two ends of a conversation in bytes, which Python carries between processes.
 
+use ldlf::error::Place;
 use ldlf::forest::shallow::ForestParameters;
 use ldlf::forest::shards;
 use ldlf::parameters::ParameterSet;
@@ -50,9 +51,8 @@ impl Holding {
                 && let Some(odd) = weights.iter().position(|w| !w.is_finite() || *w < 0.0)
             {
                 let weight = weights[odd];
-                return Err(Error::data(format!(
-                    "sample_weight row {odd}: {weight} is not a finite number of at least 0"
-                )));
+                return Err(Error::data(format!("{weight} is not a finite number of at least 0"))
+                    .at(Place::data("sample_weight").row(odd)));
             }
             if let Some(weights) = weights {
                 data = data.with_weights_of_a_part(weights)?;

@@ -26,10 +26,17 @@ def test_a_bad_parameter_is_one_sentence(parameters, exception, sentence, distri
         LDLForest(**parameters).fit(*distributions)
 
 
+def test_a_refused_parameter_is_data_too(distributions):
+    with pytest.raises(ValueError) as refused:
+        LDLForest(trees=0).fit(*distributions)
+    assert (refused.value.parameter, refused.value.allowed, refused.value.got) == ("trees", "at least 1", "0")
+
+
 def test_bad_labels_are_named_by_their_place():
     X = np.zeros((3, 1))
-    with pytest.raises(ValueError, match="y row 1, label 0: the label -1 is negative"):
+    with pytest.raises(ValueError, match="y row 1, label 0: the label -1 is negative") as refused:
         MeanLDL().fit(X, [[1, 0], [-1, 2], [0, 1]])
+    assert (refused.value.row, refused.value.column) == (1, 0)
     with pytest.raises(ValueError, match="y row 2: every label is 0"):
         MeanLDL().fit(X, [[1, 0], [1, 2], [0, 0]])
     with pytest.raises(ValueError, match="y with several columns must hold probabilities or vote counts"):

@@ -94,9 +94,8 @@ impl Algorithm for AaBp {
                 step_number += 1;
             }
             if !loss.is_finite() {
-                return Err(Error::training(
-                    "aa-bp met a loss that is not finite; try a smaller learning_rate",
-                ));
+                return Err(Error::training("aa-bp met a loss that is not finite")
+                    .with_remedy("try a smaller learning_rate"));
             }
             let model = NetworkModel::new(&scaling, &network, &weights);
             if progress.advance(loss / f64::max(total, f64::MIN_POSITIVE), &model)?.is_break() {

@@ -112,9 +112,8 @@ impl Algorithm for BfgsLdl {
         )?;
         let minimum = run.minimise(&mut objective, choice.start, choice.l2, p.tolerance)?;
         if !minimum.loss.is_finite() {
-            return Err(Error::training(
-                "bfgs-ldl met a loss that is not finite; try scaling=standard or a larger l2",
-            ));
+            return Err(Error::training("bfgs-ldl met a loss that is not finite")
+                .with_remedy("try scaling=standard or a larger l2"));
         }
         let model = run.model(&minimum.point, choice.l2);
         let (model, summary) = run.progress.finish(model, minimum.ending.into());

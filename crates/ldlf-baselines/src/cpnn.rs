@@ -68,9 +68,8 @@ impl Algorithm for Cpnn {
         for _ in 0..p.epochs {
             let loss = objective.evaluate(&weights, &mut gradient);
             if !loss.is_finite() {
-                return Err(Error::training(
-                    "cpnn met a loss that is not finite; try a smaller learning_rate",
-                ));
+                return Err(Error::training("cpnn met a loss that is not finite")
+                    .with_remedy("try a smaller learning_rate"));
             }
             rule.step(&mut weights, &gradient);
             if progress.advance(loss, &NetworkModel::new(&scaling, &network, &weights))?.is_break() {

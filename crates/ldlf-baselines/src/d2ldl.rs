@@ -122,7 +122,9 @@ impl D2LdlParameters {
             }
         }
         if targets.as_slice().iter().any(|d| !d.is_finite()) {
-            return Err(Error::training("d2ldl met features too large to compare; scale them down"));
+            return Err(
+                Error::training("d2ldl met features too large to compare").with_remedy("scale them down")
+            );
         }
         Ok(targets)
     }

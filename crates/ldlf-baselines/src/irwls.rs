@@ -184,10 +184,9 @@ impl Problem<'_> {
         let diagonal: Vec<f32> = inside.iter().map(|&row| (1.0 / a(row)) as f32).collect();
         let system = self.kernel.restricted(&inside, &diagonal, threads);
         let factor = system.factorise(threads).ok_or_else(|| {
-            Error::training(format!(
-                "ldsvr: the linear system is not positive definite in single precision; lower penalty (now {})",
-                self.penalty
-            ))
+            Error::training("the linear system is not positive definite in single precision")
+                .with_remedy(format!("lower penalty (now {})", self.penalty))
+                .of_learner("ldsvr")
         })?;
         let columns = labels + 1;
         let mut solved = Vec::with_capacity(inside.len() * columns);

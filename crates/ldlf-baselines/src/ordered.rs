@@ -1,15 +1,21 @@
 //! Ordered labels: the numbers that labels stand for, and the one number of every row.
 
+use ldlf_core::error::Subject;
 use ldlf_core::estimates::mean;
-use ldlf_core::{Dataset, Error, Result};
+use ldlf_core::{Dataset, Error, Result, message};
 
 /// The numbers that the labels stand for, or a sentence that `learner` needs them.
 pub(crate) fn label_values<'d>(data: &'d Dataset, learner: &str) -> Result<&'d [f64]> {
     match &data.schema().label_values {
         Some(values) if values.len() == data.labels() => Ok(values),
-        _ => Err(Error::usage(format!(
-            "{learner} needs labels that stand for numbers; give them with --label-values, or one label a row with --label-column"
-        ))),
+        _ => {
+            Err(Error::usage(format!("{learner} needs labels that stand for numbers")).with_remedy(message![
+                "give them with ",
+                Subject::LabelValues,
+                ", or one label a row with ",
+                Subject::LabelColumn
+            ]))
+        }
     }
 }
 

@@ -92,9 +92,8 @@ impl Algorithm for SceLdl {
             return Err(error);
         }
         if !minimum.loss.is_finite() {
-            return Err(Error::training(
-                "sce-ldl met a loss that is not finite; try scaling=standard or a larger l2",
-            ));
+            return Err(Error::training("sce-ldl met a loss that is not finite")
+                .with_remedy("try scaling=standard or a larger l2"));
         }
         let last = NetworkModel::new(&scaling, &network, &minimum.point);
         let (model, summary) = progress.finish(last, minimum.ending.into());

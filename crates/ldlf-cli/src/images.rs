@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
-#[cfg(feature = "deep")]
 use ldlf::deep::backbones::BackboneKind;
 #[cfg(feature = "deep")]
 use ldlf::deep::images::{self, check_readable, join, named, open, unreadable};
+#[cfg(feature = "deep")]
+use ldlf::error::{Message, Subject};
 use ldlf::read::{Format, Loaded, ReadOptions, text_column};
 use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 
@@ -24,7 +25,7 @@ fn policy(asked: &ImageOptions) -> images::BadImages {
 
 #[cfg(not(feature = "deep"))]
 fn not_built_in(path: &Path) -> Error {
-    Error::usage(format!("{}: this build reads no images; build it with the feature `deep`", path.display()))
+    Error::usage("this build reads no images").with_remedy("build it with the feature `deep`").in_file(path)
 }
 
 /// Lets the C library keep the memory that is freed instead of giving it back to the system. A network takes and frees the same
@@ -48,16 +49,15 @@ fn keep_freed_memory() {}
 pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
     let Some(table) = &asked.images.table else {
         let what = if path.is_dir() { "a folder" } else { "a zip file" };
-        return Err(Error::data(format!(
-            "{}: is {what}; to learn from its images, say what they show with --table labels.csv --image-column file",
-            path.display()
-        )));
+        return Err(Error::data(format!("is {what}"))
+            .with_remedy(
+                "to learn from its images, say what they show with --table labels.csv --image-column file",
+            )
+            .in_file(path));
     };
     let table_name = table.display().to_string();
     if options.image_column.is_none() {
-        return Err(Error::usage(format!(
-            "{table_name}: which column names the images? Name it with --image-column"
-        )));
+        return Err(Error::usage("which column names the images? Name it with --image-column").in_file(table));
     }
     keep_freed_memory();
     let (data, notices) = joined(path, asked, &table_name, || ldlf::read::read(table, options))?;
@@ -72,7 +72,7 @@ fn joined(
     asked: &DataOptions,
     table_name: &str,
     table: impl FnOnce() -> Result<Loaded>,
-) -> Result<(Dataset, Vec<String>)> {
+) -> Result<(Dataset, Vec<Message>)> {
     let files = open(path, asked.image_cache)?;
     join(&files, table()?, table_name, policy(&asked.images))
 }
@@ -83,7 +83,7 @@ fn joined(
     _: &DataOptions,
     _: &str,
     _: impl FnOnce() -> Result<Loaded>,
-) -> Result<(Dataset, Vec<String>)> {
+) -> Result<(Dataset, Vec<Message>)> {
     Err(not_built_in(path))
 }
 
@@ -128,7 +128,8 @@ pub fn to_predict(
 ) -> Result<Images> {
     keep_freed_memory();
     let column = asked.image_column.as_deref().unwrap_or(column);
-    let (images, notice) = found(path, asked, |table| text_column(table, format, column, "--image-column"))?;
+    let (images, notice) =
+        found(path, asked, |table| text_column(table, format, column, Subject::ImageColumn))?;
     printer.notes(notice.as_slice());
     Ok(images)
 }
@@ -139,7 +140,7 @@ fn found(
     path: &Path,
     asked: &ImageOptions,
     names: impl FnOnce(&Path) -> Result<Vec<String>>,
-) -> Result<(Images, Option<String>)> {
+) -> Result<(Images, Option<Message>)> {
     let files = open(path, 0)?;
     let Some(table) = &asked.table else { return Ok((Images::all(files), None)) };
     named(&files, &names(table)?, &table.display().to_string(), policy(asked))
@@ -150,7 +151,7 @@ fn found(
     path: &Path,
     _: &ImageOptions,
     _: impl FnOnce(&Path) -> Result<Vec<String>>,
-) -> Result<(Images, Option<String>)> {
+) -> Result<(Images, Option<Message>)> {
     Err(not_built_in(path))
 }
 

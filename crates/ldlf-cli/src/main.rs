@@ -5,11 +5,13 @@
 mod args;
 mod commands;
 mod contenders;
+mod exit;
 mod images;
 mod inputs;
 mod model_data;
 mod printer;
 mod progress;
+mod words;
 
 use std::process::ExitCode;
 
@@ -18,10 +20,8 @@ use ldlf::Error;
 
 use crate::args::Cli;
 use crate::commands::Ending;
+use crate::exit::Exit;
 use crate::printer::{Printer, STDOUT};
-
-/// The exit code of a run that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
 
 /// A file that reaches the size limit of the process (`ulimit -f`) is an error of the write, like a full disk; by default the
 /// signal would end the process before it can take its temporary file away.
@@ -49,18 +49,19 @@ fn main() -> ExitCode {
 /// Turns the outcome into an exit code; an error is one line on stderr.
 fn finish(outcome: ldlf::Result<Ending>) -> ExitCode {
     match outcome {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::Interrupted) => ExitCode::from(INTERRUPTED),
+        Ok(Ending::Done) => Exit::Done.into(),
+        Ok(Ending::Interrupted) => Exit::Interrupted.into(),
         // The reader of the pipe has seen enough (`ldlf learners | head -3`): not an error.
         Err(Error::Io { path, source })
             if source.kind() == std::io::ErrorKind::BrokenPipe && path.as_os_str() == STDOUT =>
         {
-            ExitCode::SUCCESS
+            Exit::Done.into()
         }
         Err(error) => {
+            let sentence = error.worded(&words::on_the_command_line);
             // Not eprintln: a closed stderr must not turn an error into a panic.
-            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("error: {error}\n"));
-            ExitCode::from(error.exit_code())
+            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("error: {sentence}\n"));
+            Exit::of(&error).into()
         }
     }
 }

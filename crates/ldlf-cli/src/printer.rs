@@ -3,8 +3,11 @@
 use std::fmt::Display;
 use std::io::Write;
 
+use ldlf::error::Message;
 use ldlf::{Error, Result, Value};
 use serde::Serialize;
+
+use crate::words::on_the_command_line;
 
 /// What errors call the standard output.
 pub const STDOUT: &str = "standard output";
@@ -34,8 +37,10 @@ impl Printer {
     }
 
     /// What a reader has to say about the data, a line each.
-    pub fn notes(&self, notices: &[String]) {
-        notices.iter().for_each(|notice| self.message(format_args!("note: {notice}")));
+    pub fn notes(&self, notices: &[Message]) {
+        for notice in notices {
+            self.message(format_args!("note: {}", notice.worded(&on_the_command_line)));
+        }
     }
 
     /// A result, on stdout; ends with a new line whether the text does or not.

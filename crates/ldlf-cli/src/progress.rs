@@ -33,7 +33,7 @@ const PARTS: u64 = 1000;
 pub fn listen_for_ctrl_c() {
     let handler = || {
         if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(i32::from(crate::INTERRUPTED));
+            std::process::exit(crate::exit::Exit::Interrupted as i32);
         }
         let _ = writeln!(std::io::stderr(), "\nstopping; press Ctrl-C again to stop at once");
     };
@@ -117,11 +117,11 @@ impl Progress {
 pub fn read_checkpoint(path: &Path, learner: &dyn Learner, seed: u64) -> Result<Parts> {
     let parts = ldlf::model_file::read_parts(path)?;
     let Some(origin) = Origin::of(&parts)? else {
-        return Err(Error::model_file(format!("{}: is not a checkpoint", path.display())));
+        return Err(Error::model_file("is not a checkpoint").in_file(path));
     };
     origin
         .check(learner.name(), &learner.settings(), Seed::new(seed))
-        .map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
+        .map_err(|error| error.recast(Error::Usage).in_file(path))?;
     Ok(parts)
 }
 

@@ -94,10 +94,8 @@ impl<A: Algorithm> Learner for Checked<A> {
 
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         if context.resume.is_some() && !A::FACTS.resumes {
-            return Err(Error::usage(format!(
-                "{} cannot be resumed from a checkpoint; train it anew",
-                A::FACTS.name
-            )));
+            return Err(Error::usage(format!("{} cannot be resumed from a checkpoint", A::FACTS.name))
+                .with_remedy("train it anew"));
         }
         A::fit(&self.parameters, data, context)
     }

@@ -4,8 +4,9 @@ use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Subject;
 use crate::stored::Parts;
-use crate::{Dataset, Error, Result, Seed, Settings};
+use crate::{Dataset, Error, Result, Seed, Settings, message};
 
 /// The name of the detail that makes a file a checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
@@ -50,7 +51,8 @@ impl Origin {
             }
         }
         if self.seed != seed.value() {
-            return Err(Error::usage("the checkpoint was made with another seed; give the same --seed"));
+            return Err(Error::usage("the checkpoint was made with another seed")
+                .with_remedy(message!["give the same ", Subject::Seed]));
         }
         Ok(())
     }
@@ -58,9 +60,8 @@ impl Origin {
     /// Whether it was made on data of this fingerprint.
     fn check_data(&self, fingerprint: &str) -> Result<()> {
         if self.data != fingerprint {
-            return Err(Error::data(
-                "the checkpoint was made on other data; resume it on the data it was started on",
-            ));
+            return Err(Error::data("the checkpoint was made on other data")
+                .with_remedy("resume it on the data it was started on"));
         }
         Ok(())
     }

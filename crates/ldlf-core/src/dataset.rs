@@ -5,7 +5,8 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::inputs::NOT_A_TABLE;
+use crate::error::Place;
+use crate::inputs::not_a_table;
 use crate::targets::{Spread, check_label_values};
 use crate::{Error, Features, Inputs, Matrix, Result};
 
@@ -112,7 +113,7 @@ impl Dataset {
         match &self.inputs {
             Inputs::Table(features) => Ok(features),
             // Unlike a model, a learner can be chosen anew.
-            Inputs::Images(_) => Err(Error::usage(NOT_A_TABLE)),
+            Inputs::Images(_) => Err(not_a_table(Error::Usage)),
         }
     }
 
@@ -211,7 +212,7 @@ impl Dataset {
         let weighed = self.with_weights_of_a_part(weights)?;
         match weighed.weights.iter().flatten().any(|w| *w > 0.0) {
             true => Ok(weighed),
-            false => Err(Error::data(format!("{}: every sample weight is 0", weighed.name))),
+            false => Err(Error::data("every sample weight is 0").in_data(weighed.name)),
         }
     }
 
@@ -219,12 +220,11 @@ impl Dataset {
     pub fn with_weights_of_a_part(mut self, weights: Vec<f32>) -> Result<Self> {
         self.check_count("sample weights", weights.len())?;
         if let Some(row) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
+            let weight = weights[row];
             return Err(Error::data(format!(
-                "{} row {}: the sample weight {} is not a finite number of at least 0",
-                self.name,
-                row + 1,
-                weights[row]
-            )));
+                "the sample weight {weight} is not a finite number of at least 0"
+            ))
+            .at(Place::data(&self.name).row(row + 1)));
         }
         self.weights = Some(weights);
         Ok(self)
@@ -241,12 +241,9 @@ impl Dataset {
     pub fn with_split(mut self, split: Vec<String>) -> Result<Self> {
         self.check_count("values of the split", split.len())?;
         if let Some(row) = split.iter().position(|part| is_tested(part).is_none()) {
-            return Err(Error::data(format!(
-                "{} row {}: {:?} is no part of a split; write train, valid or test",
-                self.name,
-                row + 1,
-                split[row]
-            )));
+            return Err(Error::data(format!("{:?} is no part of a split", split[row]))
+                .with_remedy("write train, valid or test")
+                .at(Place::data(&self.name).row(row + 1)));
         }
         self.split = Some(split);
         Ok(self)
@@ -256,12 +253,8 @@ impl Dataset {
     pub fn with_truth(mut self, truth: Vec<f64>) -> Result<Self> {
         self.check_count("single labels", truth.len())?;
         if let Some(row) = truth.iter().position(|value| !value.is_finite()) {
-            return Err(Error::data(format!(
-                "{} row {}: the single label {} is not a finite number",
-                self.name,
-                row + 1,
-                truth[row]
-            )));
+            return Err(Error::data(format!("the single label {} is not a finite number", truth[row]))
+                .at(Place::data(&self.name).row(row + 1)));
         }
         self.truth = Some(truth);
         Ok(self)
@@ -272,12 +265,12 @@ impl Dataset {
     pub fn with_schema(mut self, mut schema: Schema) -> Result<Self> {
         let fits = |what: &str, count: usize, of: &str, wanted: usize| match count == wanted {
             true => Ok(()),
-            false => Err(Error::data(format!("{}: {count} {what} for {wanted} {of}", self.name))),
+            false => Err(Error::data(format!("{count} {what} for {wanted} {of}")).in_data(&self.name)),
         };
         fits("label names", schema.label_names.len(), "labels", self.labels())?;
         let mut known = HashSet::new();
         if let Some(name) = schema.label_names.iter().find(|name| !known.insert(name.as_str())) {
-            return Err(Error::data(format!("{}: the label name {name:?} stands twice", self.name)));
+            return Err(Error::data(format!("the label name {name:?} stands twice")).in_data(&self.name));
         }
         if let Some(names) = &schema.feature_names {
             fits("feature names", names.len(), "features", self.inputs.cols())?;
@@ -288,10 +281,7 @@ impl Dataset {
         }
         match &self.inputs {
             Inputs::Table(_) if schema.image_column.is_some() => {
-                return Err(Error::data(format!(
-                    "{}: a column of images for a table of features",
-                    self.name
-                )));
+                return Err(Error::data("a column of images for a table of features").in_data(&self.name));
             }
             Inputs::Table(_) => {}
             Inputs::Images(_) => schema.image_column = schema.image_column.or(self.schema.image_column),
@@ -315,7 +305,7 @@ impl Dataset {
     fn check_count(&self, what: &str, count: usize) -> Result<()> {
         match count == self.rows() {
             true => Ok(()),
-            false => Err(Error::data(format!("{}: {count} {what} for {} rows", self.name, self.rows()))),
+            false => Err(Error::data(format!("{count} {what} for {} rows", self.rows())).in_data(&self.name)),
         }
     }
 
@@ -406,7 +396,7 @@ impl Deref for Tabular<'_> {
 fn check_inputs(name: &str, inputs: &Inputs, rows: usize) -> Result<()> {
     if inputs.rows() != rows {
         let what = if matches!(inputs, Inputs::Table(_)) { "rows of features" } else { "images" };
-        return Err(Error::data(format!("{name}: {} {what} but {rows} rows of labels", inputs.rows())));
+        return Err(Error::data(format!("{} {what} but {rows} rows of labels", inputs.rows())).in_data(name));
     }
     let Inputs::Table(features) = inputs else { return Ok(()) };
     let values = match features {
@@ -421,7 +411,7 @@ fn check_inputs(name: &str, inputs: &Inputs, rows: usize) -> Result<()> {
                 bad
             })
             .unwrap_or(0);
-        return Err(Error::data(format!("{name} row {}: a feature is not a finite number", row + 1)));
+        return Err(Error::data("a feature is not a finite number").at(Place::data(name).row(row + 1)));
     }
     Ok(())
 }
@@ -429,15 +419,15 @@ fn check_inputs(name: &str, inputs: &Inputs, rows: usize) -> Result<()> {
 /// Refuses targets that are no distributions.
 fn check_targets(name: &str, targets: &Matrix<f32>) -> Result<()> {
     if targets.cols() == 0 {
-        return Err(Error::data(format!("{name}: no label columns")));
+        return Err(Error::data("no label columns").in_data(name));
     }
     for (row, target) in targets.iter_rows().enumerate() {
         let sum: f64 = target.iter().map(|&v| f64::from(v)).sum();
         if !target.iter().all(|v| v.is_finite() && *v >= 0.0) || (sum - 1.0).abs() > SIMPLEX_TOLERANCE {
             return Err(Error::data(format!(
-                "{name} row {}: the labels are not a distribution (non-negative, summing to 1; the sum is {sum})",
-                row + 1
-            )));
+                "the labels are not a distribution (non-negative, summing to 1; the sum is {sum})"
+            ))
+            .at(Place::data(name).row(row + 1)));
         }
     }
     Ok(())

@@ -235,7 +235,7 @@ pub fn finished(plan: &Plan<'_>) -> Vec<bool> {
 /// Refuses a plan with nothing to do, or whose folds are not of its data.
 fn check(plan: &Plan<'_>) -> Result<()> {
     if plan.learners.is_empty() {
-        return Err(Error::usage("there is no learner to evaluate; name at least one"));
+        return Err(Error::usage("there is no learner to evaluate").with_remedy("name at least one"));
     }
     if plan.folds.is_empty() {
         return Err(Error::usage("there is no fold to evaluate on"));

@@ -52,16 +52,14 @@ pub fn repeated(data: &Dataset, folds: usize, repeats: usize, seed: u64) -> Resu
 /// Divides the rows into disjoint folds.
 fn cut(data: &Dataset, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
     if folds < 2 {
-        return Err(Error::usage(format!("folds must be at least 2, got {folds}")));
+        return Err(Error::parameter("folds", "at least 2", folds));
     }
     let blocks = shuffled_blocks(data, seed);
     if blocks.len() < folds {
         let unit = if data.groups().is_some() { "groups" } else { "rows" };
-        return Err(Error::usage(format!(
-            "{}: {} {unit} cannot make {folds} folds; ask for fewer",
-            data.name(),
-            blocks.len()
-        )));
+        return Err(Error::usage(format!("{} {unit} cannot make {folds} folds", blocks.len()))
+            .with_remedy("ask for fewer")
+            .in_data(data.name()));
     }
     let mut fold_of = vec![0; data.rows()];
     if data.groups().is_none() {
@@ -85,7 +83,9 @@ fn cut(data: &Dataset, folds: usize, seed: Seed) -> Result<Vec<Fold>> {
 pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
     let folds = numbers.iter().max().map_or(0, |largest| largest.saturating_add(1));
     if folds < 2 {
-        return Err(Error::data("the fold numbers name fewer than two folds; give 0, 1, ... one a row"));
+        return Err(
+            Error::data("the fold numbers name fewer than two folds").with_remedy("give 0, 1, ... one a row")
+        );
     }
     // A number beyond the rows leaves some fold without rows; this also keeps a huge number from exhausting the memory.
     let mut sizes = vec![0usize; folds.min(numbers.len() + 1)];
@@ -95,10 +95,8 @@ pub fn from_numbers(numbers: &[usize]) -> Result<Vec<Fold>> {
         }
     }
     if let Some(empty) = sizes.iter().position(|&size| size == 0) {
-        return Err(Error::data(format!(
-            "the fold numbers go up to {} but no row has {empty}; number the folds from 0 without gaps",
-            folds - 1
-        )));
+        return Err(Error::data(format!("the fold numbers go up to {} but no row has {empty}", folds - 1))
+            .with_remedy("number the folds from 0 without gaps"));
     }
     // Every fold lists every row once.
     memory::check("the folds", &[("folds", folds), ("rows", numbers.len())], size_of::<usize>())?;
@@ -115,7 +113,7 @@ pub fn is_tested(part: &str) -> Option<bool> {
 pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
     let fold = split_parts(data)?;
     if fold.test.is_empty() {
-        return Err(Error::data(format!("{}: the split marks no row \"test\"", data.name())));
+        return Err(Error::data("the split marks no row \"test\"").in_data(data.name()));
     }
     Ok(vec![fold])
 }
@@ -123,12 +121,12 @@ pub fn by_split(data: &Dataset) -> Result<Vec<Fold>> {
 /// The two sides of the source's own split, of which only the training side must have rows.
 pub fn split_parts(data: &Dataset) -> Result<Fold> {
     let Some(parts) = data.split() else {
-        return Err(Error::usage(format!("{}: there is no split; name its column", data.name())));
+        return Err(Error::usage("there is no split").with_remedy("name its column").in_data(data.name()));
     };
     let tested = |part: &String| is_tested(part) == Some(true);
     let fold = Fold::testing(&parts.iter().map(tested).collect::<Vec<_>>());
     if fold.training.is_empty() {
-        return Err(Error::data(format!("{}: the split marks no row \"train\"", data.name())));
+        return Err(Error::data("the split marks no row \"train\"").in_data(data.name()));
     }
     Ok(fold)
 }
@@ -162,14 +160,14 @@ pub fn random_splits(data: &Dataset, share: f64, repeats: usize, seed: u64) -> R
         return Err(Error::usage(format!("the training share must be above 0 and below 1, got {share}")));
     }
     if repeats == 0 {
-        return Err(Error::usage("repeats must be at least 1, got 0"));
+        return Err(Error::parameter("repeats", "at least 1", 0));
     }
     let wanted = ((data.rows() as f64 * share).round() as usize).max(1);
     let split = |repeat: usize| {
         let blocks = shuffled_blocks(data, Seed::new(seed).named("split").numbered(repeat as u64));
         if blocks.len() < 2 {
             let unit = if data.groups().is_some() { "group" } else { "row" };
-            return Err(Error::usage(format!("{}: one {unit} cannot be split", data.name())));
+            return Err(Error::usage(format!("one {unit} cannot be split")).in_data(data.name()));
         }
         let mut tested = vec![true; data.rows()];
         let mut count = 0;

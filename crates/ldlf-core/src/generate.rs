@@ -7,7 +7,7 @@ mod mixture;
 pub use artificial::{artificial, artificial_grid};
 pub use mixture::{MixtureParameters, mixture};
 
-use crate::parameters::{Parameter, ParameterSet, edit_distance};
+use crate::parameters::{Parameter, ParameterSet};
 use crate::{Dataset, Error, Result, Settings};
 
 /// A generator as `ldlf generate` knows it.
@@ -62,19 +62,13 @@ pub const GENERATORS: [Generator; 2] = [
 pub fn named(name: &str, rows: usize, seed: u64, options: &Settings) -> Result<Dataset> {
     match GENERATORS.iter().find(|generator| generator.name == name) {
         Some(generator) => (generator.generate)(rows, seed, options),
-        None => {
-            let near = GENERATORS.iter().find(|known| edit_distance(name, known.name) <= 3);
-            let names = GENERATORS.map(|generator| generator.name).join(", ");
-            let remedy =
-                near.map_or(format!("there are {names}"), |near| format!("did you mean {}?", near.name));
-            Err(Error::usage(format!("no generator is called {name:?}; {remedy}")))
-        }
+        None => Err(Error::unknown("generator", name, &GENERATORS.map(|generator| generator.name))),
     }
 }
 
 /// Refuses a set without rows.
 fn at_least_one_row(rows: usize) -> Result<()> {
-    if rows == 0 { Err(Error::usage("rows must be at least 1, got 0")) } else { Ok(()) }
+    if rows == 0 { Err(Error::parameter("rows", "at least 1", 0)) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -118,9 +118,7 @@ impl ImageSource for Names {
     }
 
     fn resized(&self, image: usize, _: usize) -> Result<Arc<Image>> {
-        Err(Error::data(format!(
-            "the image {:?} was named but not opened; give the folder or zip file that holds it",
-            self.0[image]
-        )))
+        Err(Error::data(format!("the image {:?} was named but not opened", self.0[image]))
+            .with_remedy("give the folder or zip file that holds it"))
     }
 }

@@ -1,6 +1,7 @@
 //! What rows are: lines of a table or images. One type for both, in datasets and in models.
 
-use crate::{Error, Features, Images, Result};
+use crate::error::{Detail, Subject};
+use crate::{Error, Features, Images, Result, message};
 
 /// The inputs of some rows, one per row: what a learner learns from and a model predicts from.
 ///
@@ -29,11 +30,20 @@ pub enum InputKind {
 }
 
 /// What images are told where only tables are read.
-pub(crate) const NOT_A_TABLE: &str = "the rows are images where a table of features is needed; give a table, make one of the images with the features of a \
-     network, or use a learner on a deep network";
+pub(crate) fn not_a_table(kind: fn(Box<Detail>) -> Error) -> Error {
+    Error::data("the rows are images where a table of features is needed")
+        .with_remedy(message![
+            "give a table, make one of the images with ",
+            Subject::ExtractFeatures,
+            ", or use a learner on a deep network"
+        ])
+        .recast(kind)
+}
 
-const NOT_IMAGES: &str =
-    "the rows are a table of features where images are needed; give a folder or a zip file of images";
+fn not_images() -> Error {
+    Error::data("the rows are a table of features where images are needed")
+        .with_remedy("give a folder or a zip file of images")
+}
 
 impl InputKind {
     /// Refuses other inputs than those wanted. Who knows what is coming asks before anything is read.
@@ -45,8 +55,8 @@ impl InputKind {
     /// ```
     pub fn check(self, given: InputKind) -> Result<()> {
         match (self, given) {
-            (InputKind::Table, InputKind::Images) => Err(Error::data(NOT_A_TABLE)),
-            (InputKind::Images, InputKind::Table) => Err(Error::data(NOT_IMAGES)),
+            (InputKind::Table, InputKind::Images) => Err(not_a_table(Error::Data)),
+            (InputKind::Images, InputKind::Table) => Err(not_images()),
             _ => Ok(()),
         }
     }
@@ -81,7 +91,7 @@ impl Inputs {
     pub fn table(&self) -> Result<&Features> {
         match self {
             Inputs::Table(features) => Ok(features),
-            Inputs::Images(_) => Err(Error::data(NOT_A_TABLE)),
+            Inputs::Images(_) => Err(not_a_table(Error::Data)),
         }
     }
 
@@ -89,7 +99,7 @@ impl Inputs {
     pub fn images(&self) -> Result<&Images> {
         match self {
             Inputs::Images(images) => Ok(images),
-            Inputs::Table(_) => Err(Error::data(NOT_IMAGES)),
+            Inputs::Table(_) => Err(not_images()),
         }
     }
 

@@ -89,7 +89,7 @@ impl Preset {
         presets.iter().find(|preset| preset.name == name).cloned().ok_or_else(|| {
             let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
             let has = if names.is_empty() { "no presets".to_string() } else { names.join(", ") };
-            Error::usage(format!("{learner} has no preset {name:?}; it has {has}"))
+            Error::usage(format!("{learner} has no preset {name:?}")).with_remedy(format!("it has {has}"))
         })
     }
 }

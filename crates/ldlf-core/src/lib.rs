@@ -34,7 +34,7 @@ pub mod trained_model;
 pub use algorithm::{Algorithm, Checked, Unchecked};
 pub use context::{FitContext, FitEvent, InProgress, Observer, StopReason};
 pub use dataset::{Dataset, Schema};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use facts::{Facts, Predicts, Reads};
 pub use features::Features;
 pub use images::Images;

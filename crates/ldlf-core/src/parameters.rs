@@ -45,7 +45,7 @@ mod declare;
 mod settings;
 mod types;
 
-pub use declaration::{Bound, Kind, Mark, Parameter, edit_distance, named, refuse_unknown};
+pub use declaration::{Bound, Kind, Mark, Parameter, named, refuse_unknown};
 pub use settings::{Settings, Value, parse_value, show_value};
 pub use types::{Auto, ParameterType};
 

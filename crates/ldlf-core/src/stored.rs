@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Subject;
 use crate::learner::Summary;
-use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, TrainedModel, Value};
+use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, TrainedModel, Value, message};
 
 /// The format this version writes. Every released version stays readable.
 pub const FORMAT_VERSION: u32 = 1;
@@ -257,26 +258,26 @@ impl TrainedModel {
         match parts.arrays().find(|(_, array)| !array.is_finite()) {
             None => Ok(()),
             Some((name, _)) => Err(Error::training(format!(
-                "{}: the training ran out of bounds ({name:?} holds numbers that are not finite); try smaller steps \
-                 (learning_rate) or scaled features",
-                self.learner
-            ))),
+                "the training ran out of bounds ({name:?} holds numbers that are not finite)"
+            ))
+            .with_remedy("try smaller steps (learning_rate) or scaled features")
+            .of_learner(&self.learner)),
         }
     }
 
     /// Rebuilds a model; `learners` are the kinds that this program knows.
     pub fn from_parts(mut parts: Parts, learners: &[LearnerEntry]) -> Result<Self> {
         if parts.details.contains_key(crate::checkpoint::CHECKPOINT) {
-            return Err(Error::model_file(
-                "this is a checkpoint, not a model; go on from it with `ldlf train --resume`",
-            ));
+            return Err(Error::model_file("this is a checkpoint, not a model")
+                .with_remedy(message!["go on from it with ", Subject::ResumeTraining]));
         }
         // The version is read on its own first: a future document may have another shape.
         let version: u32 = parts.detail("format_version")?;
         if version == 0 || version > FORMAT_VERSION {
             return Err(Error::model_file(format!(
-                "the model file has format {version}, this version reads up to {FORMAT_VERSION}; a newer ldlf is needed"
-            )));
+                "the model file has format {version}, this version reads up to {FORMAT_VERSION}"
+            ))
+            .with_remedy("a newer ldlf is needed"));
         }
         let document: Document = serde_json::from_value(Value::Object(std::mem::take(&mut parts.details)))
             .map_err(|e| Error::model_file(format!("the model file's document cannot be used: {e}")))?;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::SIMPLEX_TOLERANCE;
-use crate::{Error, Matrix, Result};
+use crate::error::{Place, Subject};
+use crate::{Error, Matrix, Result, message};
 use ldlf_math::memory::Growth;
 
 /// How one ordered label is spread over neighbouring labels. Widths are in units of the label values.
@@ -37,9 +38,7 @@ impl Spread {
         };
         match sizes.iter().find(|size| !(size.is_finite() && **size >= 0.0)) {
             None => Ok(()),
-            Some(size) => {
-                Err(Error::usage(format!("{name} must be a finite number of at least 0, got {size}")))
-            }
+            Some(size) => Err(Error::parameter(name, "a finite number of at least 0", size)),
         }
     }
 }
@@ -59,8 +58,9 @@ pub fn from_single_label(value: f64, label_values: &[f64], spread: &Spread) -> R
     let (first, last) = (label_values[0], label_values[label_values.len() - 1]);
     if !(first..=last).contains(&value) {
         return Err(Error::data(format!(
-            "the label {value} lies outside the label values {first} to {last}; widen --label-values"
-        )));
+            "the label {value} lies outside the label values {first} to {last}"
+        ))
+        .with_remedy(message!["widen ", Subject::LabelValues]));
     }
     let distance = |label: usize| (label_values[label] - value).abs();
     let near = (0..label_values.len()).fold(0, |best, l| if distance(l) < distance(best) { l } else { best });
@@ -69,11 +69,9 @@ pub fn from_single_label(value: f64, label_values: &[f64], spread: &Spread) -> R
         Spread::Gaussian { sigma } => *sigma,
         Spread::Gaussians { sigmas } if sigmas.len() == label_values.len() => sigmas[near],
         Spread::Gaussians { sigmas } => {
-            return Err(Error::usage(format!(
-                "sigma gives {} widths for {} labels; give one for all or one for each",
-                sigmas.len(),
-                label_values.len()
-            )));
+            let (widths, labels) = (sigmas.len(), label_values.len());
+            return Err(Error::usage(format!("sigma gives {widths} widths for {labels} labels"))
+                .with_remedy("give one for all or one for each"));
         }
         Spread::Triangle { .. } => 0.0,
     };
@@ -121,9 +119,9 @@ pub fn implied_label_values(values: &[f64]) -> Result<Vec<f64>> {
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let too_many = || {
         Err(Error::data(format!(
-            "the single labels run from {smallest} to {largest} and make more than {MOST_LABELS} labels; \
-             give them with --label-values"
-        )))
+            "the single labels run from {smallest} to {largest} and make more than {MOST_LABELS} labels"
+        ))
+        .with_remedy(message!["give them with ", Subject::LabelValues]))
     };
     if values.iter().all(|v| v.fract() == 0.0) {
         if largest - smallest >= MOST_LABELS as f64 {
@@ -166,38 +164,38 @@ impl TargetRows {
         }
     }
 
-    /// Adds a row. `place(Some(label))` names a cell in an error, `place(None)` the row.
-    pub fn push(&mut self, row: &[f64], place: &dyn Fn(Option<usize>) -> String) -> Result<()> {
+    /// Adds a row. `place(Some(label))` is the place of a cell in an error, `place(None)` that of the row.
+    pub fn push(&mut self, row: &[f64], place: &dyn Fn(Option<usize>) -> Place) -> Result<()> {
         debug_assert_eq!(row.len(), self.labels);
         for (label, &value) in row.iter().enumerate() {
             let fault = if value.is_nan() {
-                "the label is missing (NaN)".to_string()
+                Error::data("the label is missing (NaN)")
             } else if value.is_infinite() {
-                "the label is infinite".to_string()
+                Error::data("the label is infinite")
             } else if value < 0.0 {
-                format!("the label {value} is negative; labels are shares or counts of at least 0")
+                Error::data(format!(
+                    "the label {value} is negative; labels are shares or counts of at least 0"
+                ))
             } else {
                 continue;
             };
-            return Err(Error::data(format!("{}: {fault}", place(Some(label)))));
+            return Err(fault.at(place(Some(label))));
         }
         let sum: f64 = row.iter().sum();
         if sum == 0.0 {
-            return Err(Error::data(format!(
-                "{}: every label is 0, so there is no distribution to learn; remove the row",
-                place(None)
-            )));
+            return Err(Error::data("every label is 0, so there is no distribution to learn")
+                .with_remedy("remove the row")
+                .at(place(None)));
         }
         if sum.is_infinite() {
-            return Err(Error::data(format!("{}: the labels are too large to add up", place(None))));
+            return Err(Error::data("the labels are too large to add up").at(place(None)));
         }
         let divisor = if (sum - 1.0).abs() <= SIMPLEX_TOLERANCE {
             1.0
         } else if self.strict {
-            return Err(Error::data(format!(
-                "{}: the labels sum to {sum}, not 1, and --strict refuses to normalise",
-                place(None)
-            )));
+            let refusal =
+                message!["the labels sum to {sum}, not 1, and ", Subject::Strict, " refuses to normalise"];
+            return Err(Error::data(refusal).at(place(None)));
         } else {
             self.normalised += 1;
             sum
@@ -206,7 +204,7 @@ impl TargetRows {
         self.data.extend(row.iter().map(|v| (v / divisor) as f32));
         self.rows += 1;
         let held = self.growth.reached(size_of_val(&self.data[..]));
-        held.map_err(|reason| Error::data(format!("{}: {reason}", place(None))))
+        held.map_err(|reason| Error::data(reason).at(place(None)))
     }
 
     /// The distributions, and one notice when some rows were normalised.
@@ -224,11 +222,11 @@ impl TargetRows {
     }
 }
 
-/// Turns every row of `values` into a distribution; see [`TargetRows`]. `place(row, label)` names what an error is about.
+/// Turns every row of `values` into a distribution; see [`TargetRows`]. `place(row, label)` is the place of an error.
 pub fn normalise_rows(
     values: &Matrix<f64>,
     strict: bool,
-    place: &dyn Fn(usize, Option<usize>) -> String,
+    place: &dyn Fn(usize, Option<usize>) -> Place,
 ) -> Result<(Matrix<f32>, Option<String>)> {
     let mut targets = TargetRows::new(values.cols(), strict);
     for (index, row) in values.iter_rows().enumerate() {
@@ -298,11 +296,11 @@ mod tests {
         let message = |value, spread| from_single_label(value, &[0.0, 1.0], &spread).unwrap_err().to_string();
         assert_eq!(
             message(3.0, Spread::Gaussian { sigma: 1.0 }),
-            "the label 3 lies outside the label values 0 to 1; widen --label-values"
+            "the label 3 lies outside the label values 0 to 1; widen `label_values`"
         );
         assert_eq!(
             message(f64::NAN, Spread::Gaussian { sigma: 1.0 }),
-            "the label NaN lies outside the label values 0 to 1; widen --label-values"
+            "the label NaN lies outside the label values 0 to 1; widen `label_values`"
         );
         assert_eq!(
             message(1.0, Spread::Gaussian { sigma: -1.0 }),
@@ -320,7 +318,7 @@ mod tests {
     #[test]
     fn counts_are_normalised_with_one_notice_and_probabilities_are_kept() {
         let votes = Matrix::from_rows(&[[1.0, 3.0], [0.25, 0.75]]);
-        let (targets, notice) = normalise_rows(&votes, false, &|row, _| format!("row {row}")).unwrap();
+        let (targets, notice) = normalise_rows(&votes, false, &|row, _| Place::default().row(row)).unwrap();
         assert_eq!(targets.as_slice(), [0.25, 0.75, 0.25, 0.75]);
         assert_eq!(
             notice.unwrap(),

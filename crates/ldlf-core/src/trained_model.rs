@@ -29,7 +29,7 @@ impl TrainedModel {
     /// Fits `learner` to `data` and keeps the names beside the model.
     pub fn fit(learner: &dyn Learner, data: &Dataset, context: &mut FitContext<'_>) -> Result<Self> {
         if data.rows() == 0 {
-            return Err(Error::data(format!("{}: there are no rows to learn from", data.name())));
+            return Err(Error::data("there are no rows to learn from").in_data(data.name()));
         }
         let Fitted { model, summary } = learner.fit(data, context)?;
         let trained = TrainedModel {
@@ -56,11 +56,9 @@ impl TrainedModel {
     pub fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
         self.reads().check(inputs.kind())?;
         if inputs.cols() != self.features {
-            return Err(Error::data(format!(
-                "the model reads {} features, the data has {}; give the columns it was trained on",
-                self.features,
-                inputs.cols()
-            )));
+            let (expected, found) = (self.features, inputs.cols());
+            return Err(Error::data(format!("the model reads {expected} features, the data has {found}"))
+                .with_remedy("give the columns it was trained on"));
         }
         let prediction = self.model.predict(inputs, threads)?;
         prediction.check_finite()?;
@@ -105,10 +103,8 @@ impl RowPredictor for CheckedRows<'_> {
             }
         };
         if !fits {
-            return Err(Error::data(format!(
-                "the model reads {} features; give a row of as many, or sparse columns below that in rising order",
-                self.features
-            )));
+            return Err(Error::data(format!("the model reads {} features", self.features))
+                .with_remedy("give a row of as many, or sparse columns below that in rising order"));
         }
         let distribution = self.inner.predict(row)?;
         if distribution.iter().all(|share| share.is_finite()) {

@@ -162,16 +162,14 @@ impl FeatureNetwork {
         let learner: String = parts.detail("learner")?;
         let networks: Vec<&str> = entries().iter().map(|entry| entry.name()).collect();
         if !networks.contains(&learner.as_str()) {
-            return Err(Error::model_file(format!(
-                "{}: a model of {learner} has no network to look into; give one of {}",
-                path.display(),
-                networks.join(", ")
-            )));
+            return Err(Error::model_file(format!("a model of {learner} has no network to look into"))
+                .with_remedy(format!("give one of {}", networks.join(", ")))
+                .in_file(path));
         }
         parts.details = parts.detail("model")?;
         let DeepModel { kind, preprocessing, network, device, .. } =
             rebuild(&parts, None, &network::device("cpu")?)
-                .map_err(|e| Error::model_file(format!("{}: {e}", path.display())))?;
+                .map_err(|e| e.recast(Error::ModelFile).in_file(path))?;
         Ok(FeatureNetwork { kind, backbone: network.backbone, preprocessing, device })
     }
 
@@ -194,11 +192,8 @@ impl FeatureNetwork {
     /// The outputs of a layer, flattened, one row per image.
     pub fn features(&self, images: &Images, layer: &str, threads: &Threads) -> Result<Matrix<f32>> {
         if !self.layers().contains(&layer) {
-            return Err(Error::usage(format!(
-                "{} has no layer {layer:?}; it has {}",
-                self.kind.name(),
-                self.layers().join(", ")
-            )));
+            return Err(Error::usage(format!("{} has no layer {layer:?}", self.kind.name()))
+                .with_remedy(format!("it has {}", self.layers().join(", "))));
         }
         let chosen: Vec<usize> = (0..images.rows()).collect();
         let compute = Compute::new(threads)?;

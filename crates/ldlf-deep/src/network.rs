@@ -3,7 +3,8 @@
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
-use ldlf_core::{Error, Features, Inputs, Matrix, Result, Seed, Threads};
+use ldlf_core::error::Subject;
+use ldlf_core::{Error, Features, Inputs, Matrix, Result, Seed, Threads, message};
 use ldlf_math::memory;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
@@ -216,13 +217,12 @@ pub struct Compute {
 impl Compute {
     /// Computes with these threads.
     pub fn new(threads: &Threads) -> Result<Self> {
-        let alone =
-            match threads.count() {
-                1 => Some(rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| {
-                    Error::usage(format!("cannot start a thread: {e}; close other programs"))
-                })?),
-                _ => None,
-            };
+        let alone = match threads.count() {
+            1 => Some(rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| {
+                Error::usage(format!("cannot start a thread: {e}")).with_remedy("close other programs")
+            })?),
+            _ => None,
+        };
         Ok(Compute { threads: threads.clone(), alone })
     }
 
@@ -257,12 +257,14 @@ pub fn device(name: &str) -> Result<Device> {
         "cuda" => Ok(Device::cuda(0)),
         #[cfg(feature = "rocm")]
         "rocm" => Ok(Device::rocm(0)),
-        _ if OTHER_DEVICES.contains(&name) => Err(Error::usage(format!(
-            "device={name} is not built in; install with `cargo install --path crates/ldlf-cli --features {name}`, or use device=cpu"
-        ))),
-        _ => {
-            Err(Error::usage(format!("device must be one of cpu, {}, got {name}", OTHER_DEVICES.join(", "))))
-        }
+        _ => Err(match OTHER_DEVICES.iter().find(|known| **known == name) {
+            Some(known) => Error::usage(format!("device={name} is not built in")).with_remedy(message![
+                "install with ",
+                Subject::DeviceBuild(known),
+                ", or use device=cpu"
+            ]),
+            None => Error::parameter("device", format!("one of cpu, {}", OTHER_DEVICES.join(", ")), name),
+        }),
     }
 }
 

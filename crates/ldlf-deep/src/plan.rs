@@ -98,9 +98,8 @@ impl Plan {
         if let Some(weights) = &self.network.weights
             && !Path::new(weights).is_file()
         {
-            return Err(Error::usage(format!(
-                "weights={weights}: there is no such file; name a .safetensors or .pth file"
-            )));
+            return Err(Error::usage(format!("weights={weights}: there is no such file"))
+                .with_remedy("name a .safetensors or .pth file"));
         }
         let side = self.network.side.unwrap_or(kind.usual_side());
         if side < kind.smallest_side() {
@@ -140,7 +139,7 @@ pub(crate) fn preprocessing(
     match (data.inputs(), kind.preparation(plan.network.side.given(), channels)) {
         (Inputs::Images(_), None) | (Inputs::Table(_), Some(_)) => Err(kind.refusal()),
         (Inputs::Table(features), None) => Ok(Preprocessing::table(features, rows)),
-        (Inputs::Images(_), Some(_)) if channels == 2 => Err(Error::usage("channels must be 1 or 3, got 2")),
+        (Inputs::Images(_), Some(_)) if channels == 2 => Err(Error::parameter("channels", "1 or 3", 2)),
         (Inputs::Images(_), Some(preparation)) => Ok(Preprocessing::Images(preparation)),
     }
 }

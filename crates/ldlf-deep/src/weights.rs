@@ -83,7 +83,7 @@ fn load<S: ModuleStore>(backbone: Backbone, path: &Path, mut store: S) -> Result
     }
     let read = |name: &str| {
         bridge::to_data(&tensors[name])
-            .map_err(|error| Error::model_file(format!("{}: {name} cannot be read: {error}", path.display())))
+            .map_err(|error| Error::model_file(format!("{name} cannot be read: {error}")).in_file(path))
     };
     let mut loader =
         Loader { entries, read, place: Vec::new(), report: WeightReport::default(), failure: None };
@@ -92,11 +92,12 @@ fn load<S: ModuleStore>(backbone: Backbone, path: &Path, mut store: S) -> Result
     match failure {
         Some(Failure::Unreadable(error)) => return Err(error),
         Some(Failure::Shape { name, found, expected }) => {
+            let kind = kind.name();
             return Err(Error::model_file(format!(
-                "{}: {name} has the shape {found:?}, and {} needs {expected:?}; is it the file of another network?",
-                path.display(),
-                kind.name(),
-            )));
+                "{name} has the shape {found:?}, and {kind} needs {expected:?}"
+            ))
+            .with_remedy("is it the file of another network?")
+            .in_file(path));
         }
         None => {}
     }

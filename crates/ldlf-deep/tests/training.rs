@@ -213,7 +213,7 @@ fn a_checkpoint_of_another_training_is_refused() {
         refusal("dldlf", &["batch_size=8"], 0),
         "the checkpoint was made with batch_size 16, this training has 8"
     );
-    assert_eq!(refusal("dldlf", &[], 1), "the checkpoint was made with another seed; give the same --seed");
+    assert_eq!(refusal("dldlf", &[], 1), "the checkpoint was made with another seed; give the same `seed`");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn what_does_not_fit_together_is_said_in_a_sentence() {
     );
     assert_eq!(
         refusal(&[], &table),
-        "backbone=small-cnn reads images, not tables; give a folder or zip file of images, or choose mlp"
+        "backbone=small-cnn reads images, not tables; give a folder or zip file of images with `images::join`, or choose mlp"
     );
     assert_eq!(
         refusal(&["backbone=mlp"], &images),

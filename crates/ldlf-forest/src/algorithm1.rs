@@ -171,9 +171,9 @@ impl Algorithm1 {
         let iteration = self.progress.iteration + 1;
         if !loss.is_finite() {
             let Schedule { learner, remedy, .. } = &self.schedule;
-            return Err(Error::training(format!(
-                "{learner}: the loss is not a finite number at iteration {iteration}; {remedy}"
-            )));
+            return Err(Error::training(format!("the loss is not a finite number at iteration {iteration}"))
+                .with_remedy(remedy.as_str())
+                .of_learner(*learner));
         }
         self.progress.iteration = iteration;
         self.progress.loss = Some(loss);

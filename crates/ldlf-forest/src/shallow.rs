@@ -88,9 +88,8 @@ impl ForestParameters {
     fn check_shape(&self, ensemble: Ensemble) -> Result<()> {
         self.forest_shape(1, ensemble).check()?;
         if self.init == Init::Greedy && (!self.units.is_auto() || !self.bias) {
-            return Err(Error::usage(
-                "init=greedy needs a unit for every split and a bias; leave out units and set bias=true",
-            ));
+            return Err(Error::usage("init=greedy needs a unit for every split and a bias")
+                .with_remedy("leave out units and set bias=true"));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What a training of the shallow forest leaves behind, and its arrays in a model file.
 
 use ldlf_core::stored::{Array, ModelShape, Parts};
-use ldlf_core::{Error, Result};
+use ldlf_core::{Error, Result, message};
 
 use crate::encoder::Encoder;
 use crate::head::Head;
@@ -44,7 +44,7 @@ impl ShallowForest {
             ));
         };
         let forest = ForestShape { trees, depth, units, labels: shape.labels };
-        forest.check().map_err(|e| Error::model_file(format!("the model file's forest: {e}")))?;
+        forest.check().map_err(|e| Error::model_file(message!["the model file's forest: ", e.sentence()]))?;
         if splits != forest.splits() || inputs != encoder.inputs() {
             return Err(Error::model_file("the model file's arrays do not fit its depth and its features"));
         }

@@ -38,24 +38,20 @@ impl ForestShape {
     /// are distinct.
     pub fn check(&self) -> Result<()> {
         if self.depth < 1 || self.depth > LARGEST_DEPTH {
-            return Err(Error::usage(format!(
-                "depth must be between 1 and {LARGEST_DEPTH}, got {}",
-                self.depth
-            )));
+            return Err(Error::parameter("depth", format!("between 1 and {LARGEST_DEPTH}"), self.depth));
         }
         if self.trees < 1 {
-            return Err(Error::usage("trees must be at least 1, got 0"));
+            return Err(Error::parameter("trees", "at least 1", 0));
         }
         if self.labels < 1 {
             return Err(Error::usage("a forest needs at least one label"));
         }
         if self.units < self.splits().max(1) {
-            return Err(Error::usage(format!(
-                "units must be at least 2^(depth - 1) - 1 = {} for depth {}, got {}; raise units or lower depth",
-                self.splits(),
-                self.depth,
-                self.units
-            )));
+            let (splits, depth) = (self.splits(), self.depth);
+            let least = format!("at least 2^(depth - 1) - 1 = {splits} for depth {depth}");
+            return Err(
+                Error::parameter("units", least, self.units).with_remedy("raise units or lower depth")
+            );
         }
         Ok(())
     }

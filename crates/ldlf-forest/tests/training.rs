@@ -264,7 +264,7 @@ fn a_time_limit_stops_with_the_best_so_far() {
 fn a_loss_that_is_not_finite_stops_with_a_remedy() {
     let extra = ["optimizer=sgd", "learning_rate=1e300", "schedule=constant", "warm_up=0"];
     let error = fit_in(&data(None), &extra, FitContext::new(3, Threads::one(), &mut ())).err().unwrap();
-    assert_eq!(error.exit_code(), 5);
+    assert_eq!(error.kind(), ldlf_core::ErrorKind::Training);
     assert!(error.to_string().contains("try a learning_rate below"), "{error}");
 }
 

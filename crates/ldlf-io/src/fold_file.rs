@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use ldlf_core::error::Place;
 use ldlf_core::folds::{Fold, from_numbers};
 use ldlf_core::{Dataset, Error, Result};
 
@@ -15,26 +16,20 @@ pub fn read(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
     let mut text = String::new();
     input::open_stream(path)?
         .read_to_string(&mut text)
-        .map_err(|e| Error::data(format!("{}: cannot be read: {e}", path.display())))?;
+        .map_err(|e| Error::data(format!("cannot be read: {e}")).in_file(path))?;
     let parse = |(line, text): (usize, &str)| {
         text.trim().parse::<usize>().map_err(|_| {
-            Error::data(format!(
-                "{} line {}: {:?} is not a fold number; give one whole number from 0 a line, no header",
-                path.display(),
-                line + 1,
-                text.trim()
-            ))
+            Error::data(format!("{:?} is not a fold number", text.trim()))
+                .with_remedy("give one whole number from 0 a line, no header")
+                .at(Place::file(path).line(line as u64 + 1))
         })
     };
     let numbers: Vec<usize> = text.trim_end().lines().enumerate().map(parse).collect::<Result<_>>()?;
     if numbers.len() != data.rows() {
-        return Err(Error::data(format!(
-            "{}: {} fold numbers for the {} rows of {}; give one a row",
-            path.display(),
-            numbers.len(),
-            data.rows(),
-            data.name()
-        )));
+        let (found, rows) = (numbers.len(), data.rows());
+        return Err(Error::data(format!("{found} fold numbers for the {rows} rows of {}", data.name()))
+            .with_remedy("give one a row")
+            .in_file(path));
     }
     if let Some(groups) = data.groups() {
         let mut first = std::collections::BTreeMap::new();
@@ -42,16 +37,17 @@ pub fn read(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
             let (earlier, fold) = *first.entry(group).or_insert((row, number));
             if fold != number {
                 return Err(Error::data(format!(
-                    "{}: rows {} and {} of {} are of one group but in the folds {fold} and {number}; keep a group in one fold",
-                    path.display(),
+                    "rows {} and {} of {} are of one group but in the folds {fold} and {number}",
                     earlier + 1,
                     row + 1,
                     data.name()
-                )));
+                ))
+                .with_remedy("keep a group in one fold")
+                .in_file(path));
             }
         }
     }
-    from_numbers(&numbers).map_err(|e| Error::data(format!("{}: {e}", path.display())))
+    from_numbers(&numbers).map_err(|e| e.recast(Error::Data).in_file(path))
 }
 
 #[cfg(test)]

@@ -65,11 +65,9 @@ pub fn fitted_to_model(
 ) -> Result<Dataset> {
     let expected = model.schema.label_names.len();
     if data.labels() != expected {
-        return Err(Error::data(format!(
-            "{}: {} labels where the model has {expected}; give the labels it was trained on",
-            path.display(),
-            data.labels()
-        )));
+        return Err(Error::data(format!("{} labels where the model has {expected}", data.labels()))
+            .with_remedy("give the labels it was trained on")
+            .in_file(path));
     }
     let format = options.format.or_else(|| Format::from_path(path));
     if format.is_some_and(Format::is_open_ended) {
@@ -83,11 +81,11 @@ pub fn fitted_to_model(
 pub fn check_kind(model: &TrainedModel, images: bool) -> Result<()> {
     match (&model.schema.image_column, images) {
         (Some(column), false) => Err(Error::data(format!(
-            "the model reads pictures (its column {column:?}), not a table of features; give a folder or a zip file of pictures"
-        ))),
-        (None, true) => Err(Error::data(
-            "the model reads a table of features, not pictures; give the columns it was trained on",
-        )),
+            "the model reads images (its column {column:?}), not a table of features"
+        ))
+        .with_remedy("give a folder or a zip file of images")),
+        (None, true) => Err(Error::data("the model reads a table of features, not images")
+            .with_remedy("give the columns it was trained on")),
         _ => Ok(()),
     }
 }

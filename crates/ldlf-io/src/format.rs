@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use ldlf_core::error::Subject;
 use ldlf_core::{Error, Result, Schema};
 
 use crate::read::{Loaded, ReadOptions, RowStream, Source};
@@ -18,8 +19,8 @@ pub(crate) struct FileFormat {
     pub read: fn(Source, &ReadOptions) -> Result<Loaded>,
     /// Reads features in blocks, for a model with such names and so many features.
     pub stream: fn(Source, &Schema, usize) -> Result<Box<dyn RowStream>>,
-    /// Reads one column of text, where columns have names; the last argument is the option that named it.
-    pub text_column: Option<fn(Source, &str, &str) -> Result<Vec<String>>>,
+    /// Reads one column of text, where columns have names; the last argument is what the user set to name it.
+    pub text_column: Option<fn(Source, &str, Subject) -> Result<Vec<String>>>,
     /// Whether the table of contents stands at the end, so that a pipe will not do.
     pub seeks: bool,
     /// Whether a file does not show the columns after the last that it uses.
@@ -133,7 +134,9 @@ impl FromStr for Format {
     fn from_str(text: &str) -> Result<Self> {
         let called = text.to_ascii_lowercase();
         let found = Self::ALL.iter().find(|format| format.extensions().contains(&called.as_str()));
-        found.copied().ok_or_else(|| Error::usage(format!("format must be one of {FORMATS}, got {text:?}")))
+        found
+            .copied()
+            .ok_or_else(|| Error::parameter("format", format!("one of {FORMATS}"), format_args!("{text:?}")))
     }
 }
 

@@ -51,7 +51,7 @@ fn metadata(path: &Path) -> Result<Metadata> {
 
 fn refused(path: &Path, error: std::io::Error) -> Error {
     match error.kind() {
-        ErrorKind::NotFound => Error::data(format!("{}: no such file", path.display())),
+        ErrorKind::NotFound => Error::data("no such file").in_file(path),
         _ => Error::io(path, error),
     }
 }
@@ -61,11 +61,8 @@ fn refused(path: &Path, error: std::io::Error) -> Error {
 pub fn open_file(path: &Path) -> Result<File> {
     let kind = metadata(path)?.file_type();
     if !kind.is_file() {
-        return Err(Error::data(format!(
-            "{} is {}, where a file is expected; name a file",
-            path.display(),
-            odd_kind(kind)
-        )));
+        let found = format!("{} is {}, where a file is expected", path.display(), odd_kind(kind));
+        return Err(Error::data(found).with_remedy("name a file"));
     }
     File::open(path).map_err(|e| refused(path, e))
 }
@@ -75,7 +72,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>> {
     let mut file = open_file(path)?;
     let size = file.metadata().map_or(0, |found| usize::try_from(found.len()).unwrap_or(usize::MAX));
     memory::check("the file", &[("bytes", size)], 1)
-        .map_err(|e| Error::data(format!("{}: {e}", path.display())))?;
+        .map_err(|e| Error::from(e).recast(Error::Data).in_file(path))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
     Ok(bytes)
@@ -86,7 +83,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>> {
 pub fn open_stream(path: &Path) -> Result<File> {
     let kind = metadata(path)?.file_type();
     if kind.is_dir() {
-        return Err(Error::data(format!("{}: is a folder where a data file is expected", path.display())));
+        return Err(Error::data("is a folder where a data file is expected").in_file(path));
     }
     if is_own_handle(path) {
         return File::open(path).map_err(|e| refused(path, e));
@@ -104,11 +101,11 @@ fn open_pipe(path: &Path) -> Result<File> {
     std::thread::spawn(move || send.send(File::open(owned)));
     match receive.recv_timeout(PATIENCE) {
         Ok(opened) => opened.map_err(|e| refused(path, e)),
-        Err(_) => Err(Error::data(format!(
-            "{} is a pipe, and nobody wrote to it for {} s; start its writer first",
-            path.display(),
-            PATIENCE.as_secs()
-        ))),
+        Err(_) => {
+            let waited = PATIENCE.as_secs();
+            Err(Error::data(format!("{} is a pipe, and nobody wrote to it for {waited} s", path.display()))
+                .with_remedy("start its writer first"))
+        }
     }
 }
 
@@ -166,7 +163,7 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("nowhere"), &lost).unwrap();
         assert_eq!(read_file(&link).unwrap(), b"words");
         let error = open_stream(&lost).unwrap_err();
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ldlf_core::ErrorKind::Data);
         assert!(error.to_string().ends_with("lost: no such file"), "{error}");
     }
 
@@ -179,7 +176,7 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
         match read_file(&path) {
             Ok(_) => println!("skipped: this user may read everything"),
-            Err(error) => assert_eq!(error.exit_code(), 1, "{error}"),
+            Err(error) => assert_eq!(error.kind(), ldlf_core::ErrorKind::Io, "{error}"),
         }
     }
 }

@@ -9,10 +9,11 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use ldlf_core::error::Place;
 use ldlf_core::evaluate::{FoldKey, FoldResult, FoldStore};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::Scores;
-use ldlf_core::{Error, FitEvent, Matrix, Prediction, Result};
+use ldlf_core::{Error, FitEvent, Matrix, Prediction, Result, message};
 use serde::{Deserialize, Serialize};
 
 use crate::input;
@@ -133,7 +134,8 @@ impl FoldRecord {
 }
 
 fn damaged(error: Error) -> Error {
-    Error::data(format!("a fold in the journal is damaged: {error}; name another journal"))
+    Error::data(message!["a fold in the journal is damaged: ", error.sentence()])
+        .with_remedy("name another journal")
 }
 
 #[derive(Deserialize)]
@@ -237,23 +239,19 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Line>, usize)> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = Vec::new();
     for (number, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let damaged = |why: String| {
-            Error::data(format!(
-                "{} line {}: not a finished fold of a journal: {why}; remove the line, or name another journal",
-                path.display(),
-                number + 1
-            ))
+        let damaged = |why: serde_json::Error| {
+            Error::data(format!("not a finished fold of a journal: {why}"))
+                .with_remedy("remove the line, or name another journal")
+                .at(Place::file(path).line(number as u64 + 1))
         };
-        lines.push(serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?);
+        lines.push(serde_json::from_slice(line).map_err(damaged)?);
     }
     // A file that is not ours also lacks a last line end sometimes: only what starts like a line of ours may be cut.
     let start = &bytes[whole..bytes.len().min(whole + LINE_START.len())];
     if !LINE_START.starts_with(start) {
-        return Err(Error::data(format!(
-            "{} line {}: not a journal; name another file",
-            path.display(),
-            lines.len() + 1
-        )));
+        return Err(Error::data("not a journal")
+            .with_remedy("name another file")
+            .at(Place::file(path).line(lines.len() as u64 + 1)));
     }
     Ok((lines, whole))
 }

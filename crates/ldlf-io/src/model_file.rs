@@ -21,23 +21,24 @@ pub fn write_parts(parts: &Parts, path: &Path, overwrite: Overwrite) -> Result<(
 
 /// Reads a file written by [`write_parts`].
 pub fn read_parts(path: &Path) -> Result<Parts> {
-    let wrong = |why: String| Error::model_file(format!("{}: {why}", path.display()));
+    let wrong = |why: String| Error::model_file(why).in_file(path);
     let open = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::PermissionDenied => Error::io(path, e),
         _ => wrong(format!("cannot be opened: {e}")),
     };
     let meta = std::fs::metadata(path).map_err(open)?;
     if let Some(other) = input::what_else(path) {
-        return Err(wrong(format!("is {other}; name a model file")));
+        return Err(wrong(format!("is {other}")).with_remedy("name a model file"));
     }
     if meta.len() > LARGEST_FILE {
         return Err(wrong(format!("holds {} bytes, too many for a model file", meta.len())));
     }
     // The bytes, and the arrays made of them. A file may well be longer than the memory: it need not even be stored.
     let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
-    memory::check("its bytes and arrays", &[("bytes", size)], 2).map_err(|e| wrong(e.to_string()))?;
+    let into_wrong = |e: Error| e.recast(Error::ModelFile).in_file(path);
+    memory::check("its bytes and arrays", &[("bytes", size)], 2).map_err(|e| into_wrong(e.into()))?;
     let bytes = std::fs::read(path).map_err(open)?;
-    Parts::from_bytes(&bytes).map_err(|e| wrong(e.to_string()))
+    Parts::from_bytes(&bytes).map_err(into_wrong)
 }
 
 /// Writes a model file, whole or not at all.
@@ -48,7 +49,7 @@ pub fn save(model: &TrainedModel, path: &Path, overwrite: Overwrite) -> Result<(
 /// Reads a model file; `learners` are the kinds that this program knows.
 pub fn load(path: &Path, learners: &[LearnerEntry]) -> Result<TrainedModel> {
     TrainedModel::from_parts(read_parts(path)?, learners)
-        .map_err(|e| Error::model_file(format!("{}: {e}", path.display())))
+        .map_err(|e| e.recast(Error::ModelFile).in_file(path))
 }
 
 #[cfg(test)]
@@ -67,7 +68,7 @@ mod tests {
         let path = folder.path().join("model");
         write_parts(&sample(), &path, Overwrite::No).unwrap();
         let refused = write_parts(&Parts::new(), &path, Overwrite::No).unwrap_err();
-        assert_eq!(refused.exit_code(), 2);
+        assert_eq!(refused.kind(), ldlf_core::ErrorKind::Usage);
         assert_eq!(read_parts(&path).unwrap(), sample());
         write_parts(&Parts::new(), &path, Overwrite::Yes).unwrap();
         assert_eq!(read_parts(&path).unwrap(), Parts::new());

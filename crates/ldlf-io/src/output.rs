@@ -6,12 +6,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use ldlf_core::{Error, Result};
+use ldlf_core::error::Subject;
+use ldlf_core::{Error, Result, message};
 
 /// Whether an existing output may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
-    /// It may (`--force`).
+    /// It may.
     Yes,
     /// It stays, and the call is refused.
     No,
@@ -21,9 +22,14 @@ pub enum Overwrite {
 /// check before the work starts.
 pub fn check_output(path: &Path, overwrite: Overwrite) -> Result<()> {
     if overwrite == Overwrite::No && path.symlink_metadata().is_ok() {
-        return Err(Error::usage(format!("{} exists; choose another name or add --force", path.display())));
+        return Err(exists(path));
     }
     temporary_beside(&destination(path)?).map(drop)
+}
+
+fn exists(path: &Path) -> Error {
+    Error::usage(format!("{} exists", path.display()))
+        .with_remedy(message!["choose another name or add ", Subject::Overwrite])
 }
 
 /// Where an output goes: behind a symbolic link, so that the link stays. Devices, pipes and folders are refused: they must not be
@@ -32,9 +38,10 @@ fn destination(path: &Path) -> Result<PathBuf> {
     match path.metadata() {
         Ok(found) if found.is_file() => std::fs::canonicalize(path).map_err(|e| Error::io(path, e)),
         Ok(found) if found.is_dir() => {
-            Err(Error::usage(format!("{} is a folder; name a file", path.display())))
+            Err(Error::usage(format!("{} is a folder", path.display())).with_remedy("name a file"))
         }
-        Ok(_) => Err(Error::usage(format!("{} is not a regular file; name another output", path.display()))),
+        Ok(_) => Err(Error::usage(format!("{} is not a regular file", path.display()))
+            .with_remedy("name another output")),
         Err(_) => Ok(path.to_path_buf()),
     }
 }
@@ -43,7 +50,8 @@ fn destination(path: &Path) -> Result<PathBuf> {
 fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        return Err(Error::usage(format!("the folder {} does not exist; make it first", folder.display())));
+        return Err(Error::usage(format!("the folder {} does not exist", folder.display()))
+            .with_remedy("make it first"));
     }
     remove_what_the_killed_left(folder);
     let mut builder = tempfile::Builder::new();
@@ -94,21 +102,40 @@ fn remove_what_the_killed_left(folder: &Path) {
     }
 }
 
+/// What a writer may fail with: the system's refusal, which becomes an error about the file, or any error of ours.
+pub trait WriteFailure {
+    /// The error about the file that was being written.
+    fn about(self, path: &Path) -> Error;
+}
+
+impl WriteFailure for std::io::Error {
+    fn about(self, path: &Path) -> Error {
+        Error::io(path, self)
+    }
+}
+
+impl WriteFailure for Error {
+    fn about(self, _: &Path) -> Error {
+        self
+    }
+}
+
 /// Writes a file whole or not at all: to a temporary file beside it, synced, then renamed.
-pub fn write_atomically(
+pub fn write_atomically<E: WriteFailure>(
     path: &Path,
     overwrite: Overwrite,
-    write: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
+    write: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> std::result::Result<(), E>,
 ) -> Result<()> {
     if overwrite == Overwrite::No && path.symlink_metadata().is_ok() {
-        return Err(Error::usage(format!("{} exists; choose another name or add --force", path.display())));
+        return Err(exists(path));
     }
     let target = destination(path)?;
     let mut temporary = temporary_beside(&target)?;
     let io = |e| Error::io(path, e);
     {
         let mut out = std::io::BufWriter::new(temporary.as_file_mut());
-        write(&mut out).and_then(|()| out.flush()).map_err(io)?;
+        write(&mut out).map_err(|e| e.about(path))?;
+        out.flush().map_err(io)?;
     }
     temporary.as_file().sync_all().map_err(io)?;
     if let Ok(existing) = target.metadata() {
@@ -145,6 +172,8 @@ mod tests {
         let path = folder.path().join("model");
         let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
         assert!(write_atomically(&path, Overwrite::No, |_| Err(full())).is_err());
+        let stopped = write_atomically(&path, Overwrite::No, |_| Err(Error::Interrupted));
+        assert!(matches!(stopped, Err(Error::Interrupted)), "a writer's own error comes through");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
@@ -154,7 +183,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for place in [Path::new("/dev/null"), folder.path()] {
             let refused = write_parts(&Parts::new(), place, Overwrite::Yes).unwrap_err();
-            assert_eq!(refused.exit_code(), 2, "{refused}");
+            assert_eq!(refused.kind(), ldlf_core::ErrorKind::Usage, "{refused}");
         }
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         write_parts(&Parts::new(), &target, Overwrite::No).unwrap();

@@ -366,7 +366,7 @@ fn a_failed_fit_names_its_learner_and_fold_and_keeps_its_kind() {
     for threads in [1, 3] {
         let error = cross_validate(&Plan { threads, ..plan(&data, &learners, &folds) }, &()).unwrap_err();
         assert_eq!(error.to_string(), "walk, fold 1: the loss is not finite; try a smaller step");
-        assert_eq!(error.exit_code(), 5);
+        assert_eq!(error.kind(), ldlf_core::ErrorKind::Training);
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use ldlf_core::error::{Column, Subject};
 use ldlf_core::targets::Spread;
-use ldlf_core::{Features, Schema};
+use ldlf_core::{ErrorKind, Features, Schema};
 use ldlf_io::read::{Format, Loaded, ReadOptions, read, stream};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -25,12 +26,12 @@ fn load(content: impl AsRef<[u8]>, options: &ReadOptions) -> Loaded {
     read(&path, options).unwrap()
 }
 
-/// The message about `votes.csv`, without the folder, and the exit code.
-fn refusal(content: impl AsRef<[u8]>, options: &ReadOptions) -> (String, u8) {
+/// The message about `votes.csv`, without the folder, and its kind.
+fn refusal(content: impl AsRef<[u8]>, options: &ReadOptions) -> (String, ErrorKind) {
     let (folder, path) = file("votes.csv", content);
     let error = read(&path, options).unwrap_err();
     let folder = format!("{}/", folder.path().display());
-    (error.to_string().replace(&folder, ""), error.exit_code())
+    (error.to_string().replace(&folder, ""), error.kind())
 }
 
 fn dense(features: &Features) -> Vec<f32> {
@@ -51,16 +52,27 @@ fn votes_become_distributions_with_one_notice() {
     assert_eq!(data.schema().feature_names.clone().unwrap(), ["a", "b"]);
     assert_eq!(data.schema().label_names, ["r_1", "r_2"]);
     assert_eq!(loaded.notices.len(), 1);
-    assert!(loaded.notices[0].ends_with(
+    assert!(loaded.notices[0].to_string().ends_with(
         "votes.csv: 1 of 2 rows of labels did not sum to 1 (sums from 1 to 4) and were normalised"
     ));
 }
 
 #[test]
+fn the_place_and_the_remedy_of_a_bad_value_are_data() {
+    let (_folder, path) = file("votes.csv", "a,r,s\n1,1,1\nanna,1,1\n");
+    let error = read(&path, &labels(&["r", "s"])).unwrap_err();
+    let place = error.place().unwrap();
+    assert_eq!((place.file.as_ref(), place.line), (Some(&path), Some(3)));
+    assert_eq!(place.column, Some(Column::Named("a".into())));
+    let subjects: Vec<Subject> = error.remedy().unwrap().subjects().collect();
+    assert_eq!(subjects, [Subject::Categories, Subject::Ignore]);
+}
+
+#[test]
 fn strict_refuses_to_normalise() {
     let options = ReadOptions { strict: true, ..labels(&["r", "s"]) };
-    let expected = "votes.csv line 2: the labels sum to 3, not 1, and --strict refuses to normalise";
-    assert_eq!(refusal("a,r,s\n1,2,1\n", &options), (expected.to_string(), 3));
+    let expected = "votes.csv line 2: the labels sum to 3, not 1, and `strict` refuses to normalise";
+    assert_eq!(refusal("a,r,s\n1,2,1\n", &options), (expected.to_string(), ErrorKind::Data));
 }
 
 #[test]
@@ -78,7 +90,7 @@ fn bad_cells_are_named_by_line_and_column() {
         ("1,0,0", "votes.csv line 3: every label is 0, so there is no distribution to learn; remove the row"),
         (
             ",1,1",
-            "votes.csv line 3, column \"a\": the value is missing; fill it in, or let missing values be features with --gaps",
+            "votes.csv line 3, column \"a\": the value is missing; fill it in, or let missing values be features with `missing_values`",
         ),
         ("NaN,1,1", "votes.csv line 3, column \"a\": the value is missing (NaN)"),
         ("-inf,1,1", "votes.csv line 3, column \"a\": the value is infinite"),
@@ -88,13 +100,13 @@ fn bad_cells_are_named_by_line_and_column() {
         ),
         (
             "anna,1,1",
-            "votes.csv line 3, column \"a\": \"anna\" is not a number; correct it, name the column in --categories, or leave it out with --ignore \"a\"",
+            "votes.csv line 3, column \"a\": \"anna\" is not a number; correct it, name the column in `categories`, or leave it out with `ignore` \"a\"",
         ),
         ("1,1", "votes.csv line 3: 2 values where the header has 3"),
         ("1,1,1,1", "votes.csv line 3: 4 values where the header has 3"),
     ] {
         let content = format!("a,r,s\n1,0.5,0.5\n{row}\n");
-        assert_eq!(refusal(content, &options), (expected.to_string(), 3), "{row}");
+        assert_eq!(refusal(content, &options), (expected.to_string(), ErrorKind::Data), "{row}");
     }
 }
 
@@ -121,7 +133,7 @@ fn lines_are_counted_as_an_editor_counts_them() {
     let expected = "votes.csv line 4: the text is not UTF-8";
     assert_eq!(
         refusal(b"a,r,s\r\n\r\n1,1,1\r\n\xff,1,1\r\n", &labels(&["r", "s"])),
-        (expected.to_string(), 3)
+        (expected.to_string(), ErrorKind::Data)
     );
 }
 
@@ -146,35 +158,42 @@ fn bad_tables_are_refused_in_one_sentence() {
             "0.5,1\n1,1\n",
             "votes.csv line 1: numbers where the names of the columns are expected; add a header line",
         ),
-        ("a,b\n1,1\n", "votes.csv: no column \"r\" (--labels); the columns are a, b"),
-        ("a,\u{1b}[2Jb\n1,1\n", "votes.csv: no column \"r\" (--labels); the columns are a, \\u{1b}[2Jb"),
+        ("a,b\n1,1\n", "votes.csv: no column \"r\" (`labels`); the columns are a, b"),
+        ("a,\u{1b}[2Jb\n1,1\n", "votes.csv: no column \"r\" (`labels`); the columns are a, \\u{1b}[2Jb"),
         ("a;r;s\n1;1;1\n", "votes.csv line 1: semicolons separate the columns; save the file with commas"),
-        ("a\tr\ts\n1\t1\t1\n", "votes.csv line 1: tabs separate the columns; give --format tsv"),
+        ("a\tr\ts\n1\t1\t1\n", "votes.csv line 1: tabs separate the columns; give `format` tsv"),
         ("r,s\n1,1\n", "votes.csv: no column is left for the features"),
     ] {
-        assert_eq!(refusal(content, &labels(&["r", "s"])), (expected.to_string(), 3), "{content:?}");
+        assert_eq!(
+            refusal(content, &labels(&["r", "s"])),
+            (expected.to_string(), ErrorKind::Data),
+            "{content:?}"
+        );
     }
     let expected = "votes.csv line 2: the text is not UTF-8";
-    assert_eq!(refusal(b"a,r,s\n\xff\xfe,1,1\n", &labels(&["r", "s"])), (expected.to_string(), 3));
+    assert_eq!(
+        refusal(b"a,r,s\n\xff\xfe,1,1\n", &labels(&["r", "s"])),
+        (expected.to_string(), ErrorKind::Data)
+    );
 }
 
 #[test]
 fn a_call_without_labels_or_with_two_roles_for_a_column_is_a_usage_error() {
-    let (message, code) = refusal("a,r\n1,1\n", &ReadOptions::default());
+    let (message, kind) = refusal("a,r\n1,1\n", &ReadOptions::default());
     assert_eq!(
         message,
-        "votes.csv: which columns are the labels? Name them with --labels (a pattern such as \"rating_*\" will do), \
-         or one ordered label with --label-column; the columns are a, r"
+        "votes.csv: which columns are the labels? Name them with `labels` (a pattern such as \"rating_*\" will do), \
+         or one ordered label with `label_column`; the columns are a, r"
     );
-    assert_eq!(code, 2);
+    assert_eq!(kind, ErrorKind::Usage);
     let options = ReadOptions { features: vec!["r".into()], ..labels(&["r", "s"]) };
-    let expected = "the column \"r\" is named by both --labels and --features";
-    assert_eq!(refusal("a,r,s\n1,1,1\n", &options), (expected.to_string(), 2));
+    let expected = "the column \"r\" is named by both `labels` and `features`";
+    assert_eq!(refusal("a,r,s\n1,1,1\n", &options), (expected.to_string(), ErrorKind::Usage));
     let spread = Some(Spread::Gaussian { sigma: 1.0 });
     let options = ReadOptions { label_column: Some("age".into()), spread, ..labels(&["r", "s"]) };
     let expected =
-        "the targets come from --labels, or from --label-column with --sigma; leave one of them out";
-    assert_eq!(refusal("a,r,s,age\n1,1,1,1\n", &options), (expected.to_string(), 2));
+        "the targets come from `labels`, or from `label_column` with `spread`; leave one of them out";
+    assert_eq!(refusal("a,r,s,age\n1,1,1,1\n", &options), (expected.to_string(), ErrorKind::Usage));
 }
 
 #[test]
@@ -182,13 +201,16 @@ fn missing_files_and_folders_are_said_to_be_so() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("movies.csv");
     let error = read(&path, &labels(&["r"])).unwrap_err();
-    assert_eq!((error.to_string(), error.exit_code()), (format!("{}: no such file", path.display()), 3));
+    assert_eq!(
+        (error.to_string(), error.kind()),
+        (format!("{}: no such file", path.display()), ErrorKind::Data)
+    );
     let error = read(folder.path(), &labels(&["r"])).unwrap_err();
     assert!(error.to_string().ends_with(": is a folder where a data file is expected"), "{error}");
     let error = read("-".as_ref(), &labels(&["r"])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "standard input needs --format (one of mat, csv, tsv, parquet, arrow, npz, svm)"
+        "standard input needs `format` (one of mat, csv, tsv, parquet, arrow, npz, svm)"
     );
 }
 
@@ -228,17 +250,20 @@ fn one_ordered_label_spreads_over_the_integers_between() {
 #[test]
 fn one_ordered_label_without_a_spread_asks_for_one() {
     let options = ReadOptions { label_column: Some("age".into()), ..ReadOptions::default() };
-    let expected = "votes.csv: one label a row needs --sigma, the spread of the distribution around it \
+    let expected = "votes.csv: one label a row needs `spread`, the spread of the distribution around it \
                     (0 puts everything on the label itself)";
-    assert_eq!(refusal("a,age\n1,20\n", &options), (expected.to_string(), 2));
+    assert_eq!(refusal("a,age\n1,20\n", &options), (expected.to_string(), ErrorKind::Usage));
 }
 
 #[test]
 fn a_single_label_column_is_no_distribution() {
     let expected = "votes.csv: one label column is no distribution; for one ordered label use \
-                    --label-column age --sigma S";
+                    `label_column` age `spread` S";
     for name in ["age", "ag*"] {
-        assert_eq!(refusal("a,age\n1,20\n2,23\n", &labels(&[name])), (expected.to_string(), 2));
+        assert_eq!(
+            refusal("a,age\n1,20\n2,23\n", &labels(&[name])),
+            (expected.to_string(), ErrorKind::Usage)
+        );
     }
 }
 
@@ -250,8 +275,8 @@ fn a_single_label_that_never_changes_is_no_distribution() {
         ..ReadOptions::default()
     };
     let expected =
-        "votes.csv: 20 is the only label, which is no distribution; give all labels with --label-values";
-    assert_eq!(refusal("a,age\n1,20\n2,20\n", &options), (expected.to_string(), 2));
+        "votes.csv: 20 is the only label, which is no distribution; give all labels with `label_values`";
+    assert_eq!(refusal("a,age\n1,20\n2,20\n", &options), (expected.to_string(), ErrorKind::Usage));
     let options = ReadOptions { label_values: Some(vec![19.0, 20.0]), ..options };
     assert_eq!(load("a,age\n1,20\n2,20\n", &options).dataset.targets().cols(), 2);
 }
@@ -275,7 +300,7 @@ fn bad_weights_and_parts_are_named_by_line_and_column() {
         ("1,0,test,0.5,0.5", "votes.csv: every sample weight is 0"),
     ] {
         let content = format!("a,w,part,r,s\n{row}\n");
-        assert_eq!(refusal(content, &options), (expected.to_string(), 3), "{row}");
+        assert_eq!(refusal(content, &options), (expected.to_string(), ErrorKind::Data), "{row}");
     }
 }
 
@@ -286,12 +311,15 @@ fn files_of_a_related_kind_are_refused_with_a_remedy() {
         ("x.csv.gz", "compressed files are not read; decompress it first"),
         (
             "x.dat",
-            "the extension names no known format; give --format (one of mat, csv, tsv, parquet, arrow, npz, svm)",
+            "the extension names no known format; give `format` (one of mat, csv, tsv, parquet, arrow, npz, svm)",
         ),
     ] {
         let (_folder, path) = file(name, "a,b");
         let error = read(&path, &labels(&["r"])).unwrap_err();
-        assert_eq!((error.to_string(), error.exit_code()), (format!("{}: {expected}", path.display()), 2));
+        assert_eq!(
+            (error.to_string(), error.kind()),
+            (format!("{}: {expected}", path.display()), ErrorKind::Usage)
+        );
     }
 }
 
@@ -307,24 +335,27 @@ fn a_label_column_beside_labels_is_the_truth() {
     assert_eq!(data.schema().label_values.clone().unwrap(), [20.0, 30.0]);
     assert_eq!(data.schema().label_names, ["r1", "r2"]);
     let options = ReadOptions { label_values: Some(vec![1.0]), ..options };
-    let expected = "--label-values gives 1 numbers for 2 labels";
-    assert_eq!(refusal("a,age,r1,r2\n1,22,0.5,0.5\n", &options), (expected.to_string(), 2));
+    let expected = "`label_values` gives 1 numbers for 2 labels";
+    assert_eq!(refusal("a,age,r1,r2\n1,22,0.5,0.5\n", &options), (expected.to_string(), ErrorKind::Usage));
 }
 
 #[test]
 fn widths_that_do_not_fit_the_labels_say_what_the_labels_are() {
     let spread = Some(Spread::Gaussians { sigmas: vec![1.0, 2.0] });
     let options = ReadOptions { label_column: Some("age".into()), spread, ..ReadOptions::default() };
-    let (text, code) = refusal("a,age\n1,20\n2,23\n", &options);
+    let (text, kind) = refusal("a,age\n1,20\n2,23\n", &options);
     assert!(text.ends_with("sigma gives 2 widths for 4 labels; give one for all or one for each (the labels are 20, 21, 22, 23)"), "{text}");
-    assert_eq!(code, 2);
+    assert_eq!(kind, ErrorKind::Usage);
 }
 
 #[test]
 fn a_truth_beside_labels_without_numbers_is_told() {
     let options = ReadOptions { label_column: Some("age".into()), ..labels(&["r*"]) };
     let notices = load("a,age,r1,r2\n1,22,0.5,0.5\n", &options).notices;
-    assert!(notices.len() == 1 && notices[0].contains("with --label-values the errors"), "{notices:?}");
+    assert!(
+        notices.len() == 1 && notices[0].to_string().contains("with `label_values` the errors"),
+        "{notices:?}"
+    );
 }
 
 #[test]
@@ -469,7 +500,7 @@ fn a_table_of_nothing_but_categories_will_do() {
 #[test]
 fn a_column_may_not_have_the_name_of_a_made_feature() {
     let options = ReadOptions { categories: vec!["a".into()], ..labels(&["r", "s"]) };
-    let (message, code) = refusal("a,a=x,r,s\nx,1,1,3\n", &options);
+    let (message, kind) = refusal("a,a=x,r,s\nx,1,1,3\n", &options);
     assert!(message.contains("has the name of a feature made from another"), "{message}");
-    assert_eq!(code, 3);
+    assert_eq!(kind, ErrorKind::Data);
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ldlf_core::{Features, Schema};
+use ldlf_core::{ErrorKind, Features, Schema};
 use ldlf_io::read::{ReadOptions, read, stream};
 
 const FEATURES: [f32; 15] = [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0];
@@ -105,7 +105,7 @@ mod arrow {
         let error = read(&fixture("pandas_missing.feather"), &votes()).unwrap_err();
         let expected = "pandas_missing.feather row 2, column \"a\": the value is missing";
         assert!(error.to_string().ends_with(expected), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod arrow {
         for end in (0..bytes.len() / 2).step_by(7) {
             std::fs::write(&path, &bytes[..end]).unwrap();
             let error = read(path.path(), &votes()).unwrap_err();
-            assert_eq!(error.exit_code(), 3, "{end}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Data, "{end}: {error}");
         }
         for (text, said) in [
             ("", ": the file is empty"),
@@ -168,7 +168,7 @@ mod parquet {
         let error = read(path.path(), &votes()).unwrap_err();
         let expected = ": compressed by LZO, which is not read; save it with the compression zstd";
         assert!(error.to_string().ends_with(expected), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod parquet {
         let path = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
         let error = read(path.path(), &votes()).unwrap_err();
         assert!(error.to_string().ends_with(".parquet: the file is empty"), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod parquet {
             error.to_string().ends_with("pandas_missing.parquet row 2, column \"a\": the value is missing"),
             "{error}"
         );
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod parquet {
         let error = read(&fixture("pandas.parquet"), &options).unwrap_err().to_string();
         assert!(
             error.contains("pandas.parquet, column \"part\": ")
-                && error.ends_with("name the column in --categories, or leave it out with --ignore \"part\""),
+                && error.ends_with("name the column in `categories`, or leave it out with `ignore` \"part\""),
             "{error}"
         );
     }

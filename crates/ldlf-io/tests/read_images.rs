@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ldlf_core::error::Subject;
 use ldlf_core::targets::Spread;
 use ldlf_core::{Error, Result};
 use ldlf_io::read::{Loaded, ReadOptions, read, text_column};
@@ -97,7 +98,10 @@ fn votes_are_the_labels_of_the_rows_and_a_column_beside_them_is_the_truth() {
     assert_eq!(dataset.targets().as_slice(), [0.25, 0.5, 0.25, 0.0, 1.0, 0.0]);
     assert_eq!(dataset.truth(), Some(&[20.0, 30.0][..]));
     assert_eq!(dataset.schema().label_names, ["20", "25", "30"]);
-    assert!(notices[0].contains("votes.npy: 2 of 2 rows of labels did not sum to 1"), "{notices:?}");
+    assert!(
+        notices[0].to_string().contains("votes.npy: 2 of 2 rows of labels did not sum to 1"),
+        "{notices:?}"
+    );
 }
 
 #[test]
@@ -153,18 +157,18 @@ fn targets_come_from_one_place() {
     };
     assert_eq!(
         folder.refusal(&options),
-        "the targets come from --votes, or from --label-column with --sigma; leave one of them out"
+        "the targets come from `votes`, or from `label_column` with `spread`; leave one of them out"
     );
 }
 
 #[test]
 fn one_column_is_read_as_text_whatever_stands_beside_it() {
     let folder = Folder::new(TABLE);
-    let column = |name: &str| text_column(&folder.path("labels.csv"), None, name, "--image-column");
+    let column = |name: &str| text_column(&folder.path("labels.csv"), None, name, Subject::ImageColumn);
     assert_eq!(column("photo").unwrap(), ["a.jpg", "b/c.png"]);
     assert!(
         column("file").unwrap_err().to_string().ends_with(
-            "labels.csv: no column \"file\" (--image-column); the columns are photo, age, who, note"
+            "labels.csv: no column \"file\" (`image_column`); the columns are photo, age, who, note"
         )
     );
     assert!(column("note").unwrap_err().to_string().ends_with("column \"note\": the value is missing"));
@@ -179,7 +183,7 @@ fn formats_without_named_columns_have_no_images() {
     let refused = read(&path, &options).unwrap_err().to_string();
     assert!(
         refused
-            .ends_with("--image-column needs a table with named columns (csv, tsv, parquet, arrow), not svm"),
+            .ends_with("`image_column` needs a table with named columns (csv, tsv, parquet, arrow), not svm"),
         "{refused}"
     );
 }

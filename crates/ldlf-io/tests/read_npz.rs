@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 
 use ldlf_core::targets::Spread;
-use ldlf_core::{Dataset, Features, Result, Schema};
+use ldlf_core::{Dataset, ErrorKind, Features, Result, Schema};
 use ldlf_io::read::{ReadOptions, read, stream};
 use tempfile::TempDir;
 use zip::ZipWriter;
@@ -157,7 +157,7 @@ fn sparse_parts_that_do_not_belong_together_are_refused() {
 fn a_file_that_is_no_archive_is_refused() {
     let error = load(b"not a zip", &ReadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("small.npz: not a usable .npz archive"), "{error}");
-    assert_eq!(error.exit_code(), 3);
+    assert_eq!(error.kind(), ErrorKind::Data);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn damaged_numbers_are_not_used() {
     {
         let error = load(&damaged(&arrays), &options).unwrap_err();
         assert!(error.to_string().ends_with(DAMAGE), "{}: {error}", arrays[0].0);
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.kind(), ErrorKind::Data);
     }
 }
 
@@ -215,21 +215,21 @@ fn a_stream_of_damaged_numbers_ends_with_an_error() {
     assert!(rows.next_block(2).is_ok());
     let error = rows.next_block(1).unwrap_err();
     assert!(error.to_string().ends_with(DAMAGE), "{error}");
-    assert_eq!(error.exit_code(), 3);
+    assert_eq!(error.kind(), ErrorKind::Data);
 }
 
 #[test]
 fn an_empty_file_is_said_to_be_so() {
     let error = load(b"", &ReadOptions::default()).unwrap_err();
     assert!(error.to_string().ends_with("small.npz: the file is empty"), "{error}");
-    assert_eq!(error.exit_code(), 3);
+    assert_eq!(error.kind(), ErrorKind::Data);
 }
 
 #[test]
 fn one_label_a_row_is_no_distribution_but_an_ordered_label() {
     let ages = |shape| [("features", array("(2, 1)", &[1.0, 2.0])), ("labels", array(shape, &[5.0, 6.0]))];
     let expected = "small.npz: one label column is no distribution; for one ordered label use \
-                    --label-column labels --sigma S";
+                    `label_column` labels `spread` S";
     let options = ReadOptions {
         label_column: Some("labels".into()),
         spread: Some(Spread::Gaussian { sigma: 0.0 }),

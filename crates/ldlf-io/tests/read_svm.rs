@@ -57,12 +57,12 @@ fn bad_lines_are_named() {
             "1,1 99999999999999999999:1",
             "votes.svm line 2: the index 99999999999999999999 is larger than 100000000; number the features anew",
         ),
-        ("1,1 2:nan", "votes.svm line 2: feature 2: the value is missing (NaN)"),
+        ("1,1 2:nan", "votes.svm line 2, feature 2: the value is missing (NaN)"),
         (
             "1,1 2:1e39",
-            "votes.svm line 2: feature 2: 1e39 is outside the range of single precision; rescale the column",
+            "votes.svm line 2, feature 2: 1e39 is outside the range of single precision; rescale the column",
         ),
-        ("1,b 2:1", "votes.svm line 2: label 2: \"b\" is not a number"),
+        ("1,b 2:1", "votes.svm line 2, label 2: \"b\" is not a number"),
         ("1,1,1 2:1", "votes.svm line 2: 3 labels where the first row has 2"),
         (
             "1,-1 2:1",
@@ -81,7 +81,7 @@ fn bad_lines_are_named() {
     assert_eq!(refusal("1:1\n", &none), "votes.svm line 1: no labels before the features");
     assert_eq!(
         refusal("3 1:1\n", &none),
-        "votes.svm line 1: one label a row needs --sigma, the spread of the distribution around it \
+        "votes.svm line 1: one label a row needs `spread`, the spread of the distribution around it \
          (0 puts everything on the label itself)"
     );
 }

@@ -17,7 +17,7 @@ fn the_learners_that_are_said_to_have_a_graph_have_one_and_no_others() {
                 assert!(!said.contains(&name), "{name}: {error}");
                 let begins = format!("a model of {name} cannot be exported to ONNX");
                 assert!(error.to_string().starts_with(&begins), "{error}");
-                assert_eq!(error.exit_code(), 2);
+                assert_eq!(error.kind(), ldlf::ErrorKind::Usage);
             }
         }
     }

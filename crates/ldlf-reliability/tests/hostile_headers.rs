@@ -29,7 +29,7 @@ fn refusal(format: Format, bytes: &[u8]) -> String {
     std::panic::set_hook(tell);
     assert!(peak < 1 << 20, "{peak} bytes were held");
     let error = outcome.expect_err("it is refused");
-    assert_eq!(error.exit_code(), 3, "{error}");
+    assert_eq!(error.kind(), ldlf::ErrorKind::Data, "{error}");
     error.to_string()
 }
 
@@ -137,7 +137,7 @@ fn model_refusal(bytes: &[u8]) -> String {
     });
     assert!(peak < 4 << 20, "{peak} bytes were held");
     let error = outcome.err().expect("it is refused");
-    assert_eq!(error.exit_code(), 4, "{error}");
+    assert_eq!(error.kind(), ldlf::ErrorKind::ModelFile, "{error}");
     error.to_string()
 }
 

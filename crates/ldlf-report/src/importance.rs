@@ -33,9 +33,8 @@ pub fn permutation_importance(
     threads: &Threads,
 ) -> Result<Importances> {
     let Inputs::Table(features) = data.inputs() else {
-        return Err(Error::usage(
-            "the rows are images, which have no features to shuffle; the importance of features is for tables",
-        ));
+        return Err(Error::usage("the rows are images, which have no features to shuffle")
+            .with_remedy("the importance of features is for tables"));
     };
     let seed = Seed::new(0).named("importance");
     let count = data.rows().min((BUDGET / features.cols().max(1)).clamp(100, 1000));

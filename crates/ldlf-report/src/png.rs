@@ -13,8 +13,9 @@ const DENSITY: f32 = 2.0;
 
 /// The figure as the bytes of a PNG file.
 pub fn encode(figure: &Figure) -> Result<Vec<u8>> {
-    let failed =
-        |why: String| Error::usage(format!("the figure cannot be drawn as PNG: {why}; write it as .svg"));
+    let failed = |why: String| {
+        Error::usage(format!("the figure cannot be drawn as PNG: {why}")).with_remedy("write it as .svg")
+    };
     let mut fonts = Database::new();
     for face in [dejavu::sans::regular(), dejavu::sans::bold()] {
         fonts.load_font_data(face.to_vec());

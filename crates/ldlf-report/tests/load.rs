@@ -45,7 +45,7 @@ fn a_damaged_prediction_is_named_by_line_and_column() {
     let (_kept, path) = folder("row,truth_a,truth_b,predicted_a,predicted_b\n7,1,0,much,0.25\n");
     let error = one(&path).predictions(0).expect_err("no number").to_string();
     assert!(
-        error.ends_with("mean-0.csv line 2: column \"predicted_a\": \"much\" is not a number"),
+        error.ends_with("mean-0.csv line 2, column \"predicted_a\": \"much\" is not a number"),
         "{error}"
     );
 }

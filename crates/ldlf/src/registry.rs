@@ -1,8 +1,8 @@
 //! Every learner by its name.
 
+use ldlf_core::error::{Subject, nearest};
 use ldlf_core::mean::Mean;
-use ldlf_core::parameters::edit_distance;
-use ldlf_core::{Error, Facts, Learner, LearnerEntry, Preset, Result, Settings};
+use ldlf_core::{Error, Facts, Learner, LearnerEntry, Preset, Result, Settings, message};
 
 use crate::auto::AutoForest;
 
@@ -23,13 +23,12 @@ pub fn find(name: &str) -> Result<LearnerEntry> {
     if let Some(entry) = all.iter().find(|entry| entry.name() == name) {
         return Ok(entry.clone());
     }
-    let nearest = all
-        .iter()
-        .map(|entry| (edit_distance(name, entry.name()), entry.name()))
-        .min()
-        .filter(|(distance, _)| *distance <= 3)
-        .map_or("`ldlf learners` lists them".to_string(), |(_, near)| format!("did you mean {near}?"));
-    Err(Error::usage(format!("no learner is called {name:?}; {nearest}")))
+    let names: Vec<&str> = all.iter().map(|entry| entry.name()).collect();
+    let unknown = Error::unknown("learner", name, &names);
+    Err(match nearest(name, &names) {
+        Some(_) => unknown,
+        None => unknown.with_remedy(message![Subject::Learners, " lists them"]),
+    })
 }
 
 /// Makes the learner of a name: the preset's settings, then `settings` over them.
@@ -46,8 +45,9 @@ pub fn build(name: &str, preset: Option<&str>, settings: &Settings) -> Result<Bo
         None => Settings::new(),
         Some(wanted) => Preset::named(&(entry.presets)(), name, wanted)?.settings,
     };
-    (entry.build)(&base.overridden_by(settings)).map_err(|error| {
-        if let Error::Usage(text) = error { Error::Usage(format!("{name}: {text}")) } else { error }
+    (entry.build)(&base.overridden_by(settings)).map_err(|error| match error {
+        refused @ Error::Usage(_) => refused.of_learner(name),
+        other => other,
     })
 }
 

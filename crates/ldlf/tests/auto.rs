@@ -96,7 +96,7 @@ fn a_mixture_within_a_mixture_is_refused() {
     let mut parts = fit(&["iterations=5"], &data(3)).to_parts();
     parts.details["model"]["members"][0]["learner"] = "sldlf-auto".into();
     let error = TrainedModel::from_parts(parts, &registry::learners()).err().unwrap();
-    assert_eq!(error.exit_code(), 4);
+    assert_eq!(error.kind(), ldlf::ErrorKind::ModelFile);
     assert!(error.to_string().contains("\"sldlf-auto\" cannot be a member"), "{error}");
 }
 

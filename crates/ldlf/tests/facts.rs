@@ -54,7 +54,7 @@ fn a_learner_resumes_or_refuses_to_as_it_says() {
         let learner = (entry.build)(&short(&entry)).unwrap();
         let mut nobody = ();
         let mut context = FitContext::new(0, Threads::one(), &mut nobody);
-        context.resume = Some(ldlf::model_file::Parts::new());
+        context.resume = Some(ldlf::stored::Parts::new());
         let refused =
             learner.fit(&data, &mut context).err().map(|error| error.to_string()).unwrap_or_default();
         let as_it_says = format!("{} cannot be resumed from a checkpoint; train it anew", entry.name());

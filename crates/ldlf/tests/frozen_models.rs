@@ -90,6 +90,6 @@ fn a_future_format_says_that_a_newer_program_is_needed() {
     let mut parts = ldlf::model_file::read_parts(&path).unwrap();
     parts.put_detail("format_version", 99);
     let error = TrainedModel::from_parts(parts, &registry::learners()).err().unwrap();
-    assert_eq!(error.exit_code(), 4);
+    assert_eq!(error.kind(), ldlf::ErrorKind::ModelFile);
     assert!(error.to_string().contains("a newer ldlf is needed"), "{error}");
 }

@@ -38,7 +38,7 @@ pub fn reloaded(model: &TrainedModel) -> Result<TrainedModel> {
 /// The sentence with which a fit is refused.
 pub fn refusal(result: Result<TrainedModel>) -> String {
     match result {
-        Err(Error::Usage(sentence)) => sentence,
+        Err(error @ Error::Usage(_)) => error.to_string(),
         Err(other) => panic!("refused for another reason: {other}"),
         Ok(_) => panic!("not refused"),
     }

@@ -30,7 +30,7 @@ pub fn size(text: &str) -> Result<usize, String> {
 
 /// A file format by its name.
 pub fn format(text: &str) -> Result<Format, String> {
-    text.parse::<Format>().map_err(|e| e.to_string())
+    text.parse::<Format>().map_err(|e| e.worded(&crate::words::on_the_command_line))
 }
 
 /// The names of the formats that are read, for help texts.

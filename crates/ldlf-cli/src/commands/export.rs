@@ -16,9 +16,9 @@ pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
     check_apart(&args.onnx, &[&args.model])?;
     let model = load_model(&args.model)?;
     let bytes = ldlf::onnx::to_bytes(&model).map_err(|error| match error {
-        Error::Usage(refusal) => {
+        Error::Usage(_) => {
             let names = registry::names(|facts| facts.exports).join(", ");
-            Error::Usage(format!("{refusal}; those of {names}, and mixtures of these, can"))
+            error.with_remedy(format!("those of {names}, and mixtures of these, can"))
         }
         other => other,
     })?;

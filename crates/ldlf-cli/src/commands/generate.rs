@@ -28,7 +28,7 @@ pub fn run(args: &Generate, printer: &Printer) -> Result<Ending> {
     let known = generate::GENERATORS.iter().any(|generator| generator.name == args.name);
     let data = generate::named(&args.name, args.rows, args.seed, &options).map_err(|error| match error {
         // A parameter's sentence does not say whose parameter it is.
-        Error::Usage(text) if known => Error::usage(format!("{}: {text}", args.name)),
+        refused @ Error::Usage(_) if known => refused.in_data(&args.name),
         other => other,
     })?;
     if is_standard(&args.out) {

@@ -19,7 +19,7 @@ pub fn run(args: &Inspect, printer: &Printer) -> Result<Ending> {
         parts.arrays().map(|(name, array)| describe(name, array)).collect();
     // Loading runs every check that prediction relies on: a file that inspects well also predicts.
     let model = TrainedModel::from_parts(parts, &registry::learners())
-        .map_err(|e| Error::model_file(format!("{}: {e}", args.model.display())))?;
+        .map_err(|e| e.recast(Error::ModelFile).in_file(&args.model))?;
     if args.json {
         let facts: serde_json::Map<_, _> = model.model.inspect().into_iter().collect();
         let arrays: Vec<_> = arrays

@@ -323,7 +323,7 @@ fn models_of_tables_and_of_images_do_not_take_each_others_data() {
         str![[r#"
 exit 3
 -- stderr
-error: the rows are images where a table of features is needed; give a table, make one of the images with the features of a network, or use a learner on a deep network
+error: the rows are images where a table of features is needed; give a table, make one of the images with `ldlf features`, or use a learner on a deep network
 
 "#]]
     );
@@ -341,7 +341,7 @@ error: the rows are a table of features where images are needed; give a folder o
         str![[r#"
 exit 2
 -- stderr
-error: the rows are images where a table of features is needed; give a table, make one of the images with the features of a network, or use a learner on a deep network
+error: the rows are images where a table of features is needed; give a table, make one of the images with `ldlf features`, or use a learner on a deep network
 
 "#]]
     );

@@ -76,7 +76,7 @@ exit 2
 error: mean.ldlf is a model file; name it with --model and its data with --data
 exit 3
 -- stderr
-error: notes.json: not the results of `ldlf cv`, `ldlf sweep` or `ldlf reproduce` (missing field `dataset` at line 1 column 8); give a folder of `cv --results`, a JSON file of these commands, or a journal
+error: notes.json: not the results of `ldlf cv`, `ldlf sweep` or `ldlf reproduce` (missing field `dataset` at line 1 column 8); give a folder of `ldlf cv --results`, a JSON file of these commands, or a journal
 exit 3
 -- stderr
 error: table.csv line 1: not a table of `ldlf sweep --out`, whose columns are parameters and then measures such as kl_mean

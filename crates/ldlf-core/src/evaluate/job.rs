@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{FoldResult, JobId, Plan, Protocol, Watcher, fold_seed};
+use crate::error::Place;
 use crate::learner::Summary;
 use crate::measures::{KL, mean_over_rows, score};
 use crate::{
@@ -40,7 +41,9 @@ pub(super) fn run(
             result.rows = fold.test.clone();
             result
         })
-        .map_err(|error| named(error, learner.name(), id.fold))
+        .map_err(|error| {
+            error.at(Place { learner: Some(learner.name().into()), fold: Some(id.fold), ..Place::default() })
+        })
 }
 
 fn fit_and_measure(
@@ -177,21 +180,8 @@ fn check(prediction: &Prediction, test: &Dataset) -> Result<()> {
     };
     match (fits, finite) {
         (false, _) => Err(Error::training("the prediction does not have the shape of the test rows")),
-        (_, false) => {
-            Err(Error::training("the model predicts a number that is not finite; try a smaller step"))
-        }
+        (_, false) => Err(Error::training("the model predicts a number that is not finite")
+            .with_remedy("try a smaller step")),
         _ => Ok(()),
-    }
-}
-
-/// The error with its place in front; its kind stays.
-fn named(error: Error, learner: &str, fold: usize) -> Error {
-    let place = |message: String| format!("{learner}, fold {fold}: {message}");
-    match error {
-        Error::Usage(message) => Error::Usage(place(message)),
-        Error::Data(message) => Error::Data(place(message)),
-        Error::ModelFile(message) => Error::ModelFile(place(message)),
-        Error::Training(message) => Error::Training(place(message)),
-        other => other,
     }
 }

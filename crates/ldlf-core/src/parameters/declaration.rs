@@ -185,7 +185,7 @@ impl Parameter {
 
     /// The one sentence about a bad value.
     fn refuse(&self, must: &str, got: &str) -> Error {
-        Error::usage(format!("{} must be {must}, got {got}", self.name))
+        Error::parameter(self.name, must, got)
     }
 }
 
@@ -200,34 +200,13 @@ pub fn refuse_unknown(settings: &Settings, declared: &[Parameter]) -> Result<()>
     for name in settings.0.keys() {
         if !declared.iter().any(|parameter| parameter.name == name) {
             let names: Vec<&str> = declared.iter().map(|parameter| parameter.name).collect();
-            let nearest = names
-                .iter()
-                .map(|known| (edit_distance(name, known), known))
-                .min()
-                .filter(|(distance, _)| *distance <= 3)
-                .map(|(_, known)| format!("did you mean {known}?"))
-                .unwrap_or_else(|| match names.len() {
-                    0 => "there are none to set".to_string(),
-                    _ => format!("there are {}", names.join(", ")),
-                });
-            return Err(Error::usage(format!("no parameter is called {name:?}; {nearest}")));
+            let unknown = Error::unknown("parameter", name, &names);
+            return Err(if names.is_empty() {
+                unknown.with_remedy("there are none to set")
+            } else {
+                unknown
+            });
         }
     }
     Ok(())
-}
-
-/// The number of letters to change, add or remove (Levenshtein): for "did you mean".
-pub fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

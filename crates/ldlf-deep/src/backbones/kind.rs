@@ -1,7 +1,8 @@
 //! Backbones by their names: lookups in the facts that each of them states.
 
-use ldlf_core::parameters::{self, ParameterType, edit_distance};
-use ldlf_core::{Error, Result, Value};
+use ldlf_core::error::{Message, Subject, nearest};
+use ldlf_core::parameters::{self, ParameterType};
+use ldlf_core::{Error, Result, Value, message};
 
 use super::{BackboneKind, Input, Reads};
 use crate::images::Preparation;
@@ -21,15 +22,15 @@ impl BackboneKind {
         if let Some(kind) = all.iter().find(|kind| kind.name() == name) {
             return Ok(*kind);
         }
-        let near = all.iter().map(|kind| kind.name()).min_by_key(|known| edit_distance(name, known));
-        let remedy = match near {
-            Some(near) if edit_distance(name, near) <= 3 => format!("did you mean {near}?"),
-            _ => {
+        let names: Vec<&str> = all.iter().map(|kind| kind.name()).collect();
+        let unknown = Error::unknown("backbone", name, &names);
+        Err(match nearest(name, &names) {
+            Some(_) => unknown,
+            None => {
                 let described = all.iter().map(|kind| format!("{} ({})", kind.name(), kind.summary()));
-                format!("there are {}", described.collect::<Vec<_>>().join(", "))
+                unknown.with_remedy(format!("there are {}", described.collect::<Vec<_>>().join(", ")))
             }
-        };
-        Err(Error::usage(format!("no backbone is called {name:?}; {remedy}")))
+        })
     }
 
     /// Its name.
@@ -105,8 +106,11 @@ impl BackboneKind {
     /// The error where a backbone for images is given a table, or the other way round.
     pub(crate) fn refusal(self) -> Error {
         let (takes, given, remedy) = match self.reads_tables() {
-            true => ("tables", "images", ""),
-            false => ("images", "tables", "give a folder or zip file of images, or "),
+            true => ("tables", "images", Message::default()),
+            false => {
+                let give = message!["give a folder or zip file of images with ", Subject::Table, ", or "];
+                ("images", "tables", give)
+            }
         };
         let mut others = BackboneKind::ALL.to_vec();
         others.retain(|other| other.reads_tables() != self.reads_tables());
@@ -114,7 +118,8 @@ impl BackboneKind {
             [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
             names => names.concat(),
         };
-        Error::usage(format!("backbone={} reads {takes}, not {given}; {remedy}choose {others}", self.name()))
+        Error::usage(format!("backbone={} reads {takes}, not {given}", self.name()))
+            .with_remedy(remedy + format!("choose {others}"))
     }
 }
 

@@ -28,10 +28,8 @@ impl Archive {
         let file = input::open_file(path)?;
         let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|e| match e {
             ZipError::Io(e) if e.kind() != std::io::ErrorKind::UnexpectedEof => Error::io(path, e),
-            other => Error::data(format!(
-                "{}: neither a folder nor a usable zip file of images ({other})",
-                path.display()
-            )),
+            other => Error::data(format!("neither a folder nor a usable zip file of images ({other})"))
+                .in_file(path),
         })?;
         let mut found = Vec::new();
         for entry in 0..zip.len() {
@@ -117,7 +115,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "words").unwrap();
         let error = Archive::open(file.path()).unwrap_err();
-        assert_eq!(error.exit_code(), 3, "{error}");
+        assert_eq!(error.kind(), ldlf_core::ErrorKind::Data, "{error}");
         assert!(error.to_string().contains("neither a folder nor a usable zip file of images"), "{error}");
     }
 

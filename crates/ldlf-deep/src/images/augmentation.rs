@@ -31,7 +31,7 @@ impl Augmentation {
     pub fn check(&self) -> Result<()> {
         for (name, value, most) in [("crop", self.crop, 0.5), ("jitter", self.jitter, 1.0)] {
             if !(0.0..=most).contains(&value) {
-                return Err(Error::usage(format!("{name} must be from 0 to {most}, got {value}")));
+                return Err(Error::parameter(name, format!("from 0 to {most}"), value));
             }
         }
         Ok(())

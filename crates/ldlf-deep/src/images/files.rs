@@ -49,7 +49,7 @@ pub fn open(path: &Path, cache_bytes: usize) -> Result<Arc<ImageFiles>> {
     let found = match path.metadata() {
         Ok(found) => found,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::data(format!("{file}: no such folder or zip file")));
+            return Err(Error::data("no such folder or zip file").in_file(path));
         }
         Err(e) => return Err(Error::io(path, e)),
     };
@@ -61,10 +61,11 @@ pub fn open(path: &Path, cache_bytes: usize) -> Result<Arc<ImageFiles>> {
         (names, Store::Archive(archive))
     };
     if names.is_empty() {
-        return Err(Error::data(format!("{file}: there are no images (JPEG or PNG) in it")));
+        return Err(Error::data("there are no images (JPEG or PNG) in it").in_file(path));
     }
-    let count = u32::try_from(names.len())
-        .map_err(|_| Error::data(format!("{file}: more images than can be counted; cut it in parts")))?;
+    let count = u32::try_from(names.len()).map_err(|_| {
+        Error::data("more images than can be counted").with_remedy("cut it in parts").in_file(path)
+    })?;
     let numbers = names.iter().cloned().zip(0..count).collect();
     let cache = ImageCache::new(names.len(), cache_bytes);
     Ok(Arc::new(ImageFiles { file, names, numbers, store, cache }))
@@ -104,16 +105,15 @@ impl ImageSource for ImageFiles {
 
     fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>> {
         if side == 0 {
-            return Err(Error::usage("side must be at least 1, got 0"));
+            return Err(Error::parameter("side", "at least 1", 0));
         }
         if let Some(cached) = self.cache.get(image, side) {
             return Ok(cached);
         }
         let decoded = self.decoded(image, side).map_err(|reason| {
-            Error::data(format!(
-                "{}: the image {:?} cannot be read ({reason}); replace it or leave it out",
-                self.file, self.names[image]
-            ))
+            Error::data(format!("the image {:?} cannot be read ({reason})", self.names[image]))
+                .with_remedy("replace it or leave it out")
+                .in_file(&self.file)
         })?;
         let decoded = Arc::new(decoded);
         self.cache.put(image, &decoded);

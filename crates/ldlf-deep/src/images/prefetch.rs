@@ -92,7 +92,8 @@ pub fn prefetch(
         let shared = Arc::clone(&batches.shared);
         let thread = std::thread::Builder::new().name(format!("images-{number}"));
         let worker = thread.spawn(move || shared.work()).map_err(|e| {
-            Error::usage(format!("cannot start a thread that reads images: {e}; ask for fewer threads"))
+            Error::usage(format!("cannot start a thread that reads images: {e}"))
+                .with_remedy("ask for fewer threads")
         })?;
         batches.workers.push(worker);
     }

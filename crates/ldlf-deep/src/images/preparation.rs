@@ -25,13 +25,10 @@ impl Preparation {
     /// Checks sizes and scales.
     pub fn check(&self) -> Result<()> {
         if self.side == 0 {
-            return Err(Error::usage("side must be at least 1, got 0"));
+            return Err(Error::parameter("side", "at least 1", 0));
         }
         if self.channels != 1 && self.channels != 3 {
-            return Err(Error::usage(format!(
-                "channels must be 1 (grey) or 3 (colours), got {}",
-                self.channels
-            )));
+            return Err(Error::parameter("channels", "1 (grey) or 3 (colours)", self.channels));
         }
         if self.mean.len() != self.channels || self.deviation.len() != self.channels {
             return Err(Error::usage(format!(

@@ -3,25 +3,28 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use ldlf_core::error::{Message, Place, Subject};
 use ldlf_core::images::{BadImages, ImageSource, Images};
-use ldlf_core::{Dataset, Error, Inputs, Result, Threads};
+use ldlf_core::{Dataset, Error, Inputs, Result, Threads, message};
 use ldlf_io::read::Loaded;
 
 use super::{ImageFiles, unreadable};
 
 /// Gives every row of a table the image that its column of images names; `table` is what messages call it. The notices are one
-/// sentence each, for standard error, those of the reader first.
+/// sentence each, those of the reader first.
 pub fn join(
     files: &Arc<ImageFiles>,
     loaded: Loaded,
     table: &str,
     bad: BadImages,
-) -> Result<(Dataset, Vec<String>)> {
+) -> Result<(Dataset, Vec<Message>)> {
     let Loaded { mut dataset, mut notices } = loaded;
     let Inputs::Images(wanted) = dataset.inputs() else {
-        return Err(Error::usage(format!(
-            "{table}: which column names the images? Name it with --image-column"
-        )));
+        return Err(Error::usage(message![
+            "which column names the images? Name it with ",
+            Subject::ImageColumn
+        ])
+        .in_file(table));
     };
     let (rows, images, notice) = find_all(files, wanted.names(), table, bad)?;
     notices.extend(notice);
@@ -38,7 +41,7 @@ pub fn named(
     names: &[String],
     table: &str,
     bad: BadImages,
-) -> Result<(Images, Option<String>)> {
+) -> Result<(Images, Option<Message>)> {
     let (_, images, notice) = find_all(files, names.iter().map(String::as_str), table, bad)?;
     Ok((images_of(files, images), notice))
 }
@@ -53,7 +56,7 @@ fn find_all<'a>(
     names: impl Iterator<Item = &'a str>,
     table: &str,
     bad: BadImages,
-) -> Result<(Vec<usize>, Vec<u32>, Option<String>)> {
+) -> Result<(Vec<usize>, Vec<u32>, Option<Message>)> {
     let (mut rows, mut images, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for (row, name) in names.enumerate() {
         match files.find(name) {
@@ -68,40 +71,41 @@ fn find_all<'a>(
     let (file, count) = (files.file(), rows.len() + missing.len());
     if rows.is_empty() {
         return Err(Error::data(format!(
-            "no image of {file} has a row in {table}: the table names {name:?}, the images are called {:?} and so on; \
-             names must be paths within the folder or zip file",
+            "no image of {file} has a row in {table}: the table names {name:?}, the images are called {:?} and so on",
             files.name(0)
-        )));
+        ))
+        .with_remedy("names must be paths within the folder or zip file"));
     }
     match bad {
-        BadImages::Fail => Err(Error::data(format!(
-            "{table} row {}: {file} holds no image {name:?}; {} of {count} rows have none; add them, or leave such rows out with \
-             --bad-images skip",
-            row + 1,
-            missing.len()
-        ))),
+        BadImages::Fail => {
+            let lack = missing.len();
+            Err(Error::data(format!("{file} holds no image {name:?}; {lack} of {count} rows have none"))
+                .with_remedy(message!["add them, or leave such rows out with ", Subject::SkipBadImages])
+                .at(Place::file(table).row(row + 1)))
+        }
         BadImages::Skip => {
             let notice = format!(
                 "{table}: {} of {count} rows have no image in {file} and were left out (the first: row {}, {name:?})",
                 missing.len(),
                 row + 1
             );
-            Ok((rows, images, Some(notice)))
+            Ok((rows, images, Some(notice.into())))
         }
     }
 }
 
 /// A notice of the images that no row names.
-fn without_row(files: &ImageFiles, images: &[u32], table: &str) -> Option<String> {
+fn without_row(files: &ImageFiles, images: &[u32], table: &str) -> Option<Message> {
     let named: HashSet<u32> = images.iter().copied().collect();
     let first = (0..files.len()).find(|&image| !named.contains(&(image as u32)))?;
-    Some(format!(
+    let notice = format!(
         "{}: {} of {} images have no row in {table} and are not used (the first: {:?})",
         files.file(),
         files.len() - named.len(),
         files.len(),
         files.name(first)
-    ))
+    );
+    Some(notice.into())
 }
 
 /// Decodes the image of every row once, before training, and refuses rows whose image cannot be read or leaves them out with a notice.
@@ -111,7 +115,7 @@ pub fn check_readable(
     side: usize,
     bad: BadImages,
     threads: &Threads,
-) -> Result<(Dataset, Option<String>)> {
+) -> Result<(Dataset, Option<Message>)> {
     let Inputs::Images(images) = data.inputs() else { return Ok((data, None)) };
     let mut unreadable = unreadable(images, side, threads);
     let (count, rows) = (unreadable.len(), data.rows());
@@ -121,15 +125,19 @@ pub fn check_readable(
     }
     let (_, first) = unreadable.swap_remove(0);
     match bad {
-        BadImages::Fail if count == 1 => Err(Error::data(format!("{first}, or use --bad-images skip"))),
-        BadImages::Fail => Err(Error::data(format!(
-            "{first}, or use --bad-images skip; {count} of {rows} images are like it"
-        ))),
+        BadImages::Fail if count == 1 => Err(first.or_remedy(message!["use ", Subject::SkipBadImages])),
+        BadImages::Fail => Err(first.or_remedy(message![
+            "use ",
+            Subject::SkipBadImages,
+            "; {count} of {rows} images are like it"
+        ])),
         BadImages::Skip if count == rows => Err(first),
         BadImages::Skip => {
             let good: Vec<usize> = (0..rows).filter(|row| !bad_rows.contains(row)).collect();
-            let notice =
-                format!("{count} of {rows} images cannot be read and were left out; the first: {first}");
+            let notice = message![
+                "{count} of {rows} images cannot be read and were left out; the first: ",
+                first.sentence()
+            ];
             Ok((data.select(&good), Some(notice)))
         }
     }
@@ -183,8 +191,8 @@ mod tests {
         );
         let (data, notices) = join(&files, table(&names), "t.csv", BadImages::Skip).unwrap();
         assert_eq!((data.rows(), data.targets().row(1)), (2, &[1.0, 0.0][..]));
-        assert!(notices[0].contains("(the first: row 2, \"lost.png\")"), "{notices:?}");
-        assert!(notices[1].contains("1 of 3 images have no row in t.csv"), "{notices:?}");
+        assert!(notices[0].to_string().contains("(the first: row 2, \"lost.png\")"), "{notices:?}");
+        assert!(notices[1].to_string().contains("1 of 3 images have no row in t.csv"), "{notices:?}");
     }
 
     #[test]
@@ -203,11 +211,11 @@ mod tests {
         let data = || join(&files, table(&["a.png", "c.png"]), "t.csv", BadImages::Fail).unwrap().0;
         let refused = check_readable(data(), 4, BadImages::Fail, &Threads::one()).unwrap_err().to_string();
         assert!(
-            refused.contains("\"c.png\" cannot be read") && refused.ends_with("or use --bad-images skip"),
+            refused.contains("\"c.png\" cannot be read") && refused.ends_with("or use `BadImages::Skip`"),
             "{refused}"
         );
         let (kept, notice) = check_readable(data(), 4, BadImages::Skip, &Threads::one()).unwrap();
         assert_eq!((kept.rows(), kept.inputs().images().unwrap().name(0)), (1, "a.png"));
-        assert!(notice.unwrap().starts_with("1 of 2 images cannot be read and were left out"));
+        assert!(notice.unwrap().to_string().starts_with("1 of 2 images cannot be read and were left out"));
     }
 }

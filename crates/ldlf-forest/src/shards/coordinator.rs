@@ -98,12 +98,11 @@ impl Coordinator {
         let parameters = ForestParameters::from_settings(settings)?;
         Forest::check(&parameters)?;
         if parameters.init == Init::Greedy {
-            return Err(Error::usage(
-                "init=greedy grows trees on all rows in one place; use init=random here",
-            ));
+            return Err(Error::usage("init=greedy grows trees on all rows in one place")
+                .with_remedy("use init=random here"));
         }
         if table.shards == 0 {
-            return Err(Error::usage("virtual_shards must be at least 1, got 0"));
+            return Err(Error::parameter("virtual_shards", "at least 1", 0));
         }
         if table.rows == 0 {
             return Err(Error::data("there are no rows to learn from"));

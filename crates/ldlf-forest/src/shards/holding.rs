@@ -157,7 +157,9 @@ fn check(shard: &Shard, setting: &Setting) -> Result<()> {
         )));
     }
     if shard.is_sparse() != setting.sparse {
-        return Err(Error::data("some rows are sparse and others dense; give all of them alike"));
+        return Err(
+            Error::data("some rows are sparse and others dense").with_remedy("give all of them alike")
+        );
     }
     if shard.number >= setting.shards {
         return Err(Error::usage(format!(

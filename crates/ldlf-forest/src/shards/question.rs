@@ -3,7 +3,7 @@
 //! The bytes are a safetensors file: weights, leaves and the encoder are arrays, and the small rest is its JSON document.
 
 use ldlf_core::stored::{Array, Parts};
-use ldlf_core::{Error, Result, Settings};
+use ldlf_core::{Error, Result, Settings, message};
 use serde::{Deserialize, Serialize};
 
 use super::order::Batches;
@@ -112,7 +112,9 @@ impl Question {
 
     /// Reads what [`Question::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let wrong = |error: Error| Error::training(format!("a question to a worker cannot be read: {error}"));
+        let wrong = |error: Error| {
+            Error::training(message!["a question to a worker cannot be read: ", error.sentence()])
+        };
         let parts = Parts::from_bytes(bytes).map_err(wrong)?;
         let read = || {
             let setting: Option<Setting> = parts.detail("setting")?;

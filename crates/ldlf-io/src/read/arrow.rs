@@ -14,7 +14,7 @@ use arrow_ipc::{CompressionType, Message, MessageHeader, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::columnar::{self, BatchSource, Choose, ColumnTable, guarded};
-use super::{Source, read_error};
+use super::{Source, empty, read_error};
 use crate::format::FileFormat;
 use crate::write;
 use ldlf_core::{Error, Result};
@@ -105,7 +105,7 @@ impl Packets {
         let mut packets = Packets { file: file.to_string(), reader, ahead: Vec::new(), ended: false };
         let front = packets.read(FRONT.len() as u64)?;
         match &front[..] {
-            [] => return Err(Error::data(format!("{file}: the file is empty"))),
+            [] => return Err(empty(file)),
             [b'F', b'E', b'A', b'1', ..] => {
                 return Err(unusable(file, "Feather version 1; save it anew as version 2"));
             }
@@ -186,7 +186,7 @@ impl Packets {
     fn check_memory(&self, bytes: u64) -> Result<()> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         memory::check("a batch of rows", &[("bytes", bytes)], 1)
-            .map_err(|e| Error::data(format!("{}: {e}", self.file)))
+            .map_err(|e| Error::from(e).recast(Error::Data).in_file(&self.file))
     }
 
     /// Refuses compressed columns that claim to hold more than can be packed into their bytes, or more than the memory: the library
@@ -212,7 +212,7 @@ impl Packets {
     }
 
     fn cut_short(&self) -> Error {
-        Error::data(format!("{}: the file is damaged or cut short (it ends within a batch)", self.file))
+        Error::data("the file is damaged or cut short (it ends within a batch)").in_file(&self.file)
     }
 }
 
@@ -301,7 +301,7 @@ impl BatchSource for Batches {
 fn unusable(file: &str, why: &str) -> Error {
     // The library's words may come in several lines.
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
-    Error::data(format!("{file}: not a usable Arrow file ({why})"))
+    Error::data(format!("not a usable Arrow file ({why})")).in_file(file)
 }
 
 fn unreadable(file: &str, error: &ArrowError) -> Error {

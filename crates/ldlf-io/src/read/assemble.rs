@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::roles::shown;
 use super::{Loaded, ReadOptions, votes};
 use ldlf_core::dataset::SingleLabel;
+use ldlf_core::error::{Message, Place, Subject, shown};
 use ldlf_core::folds::is_tested;
 use ldlf_core::targets::{Spread, check_label_values, from_single_label, implied_label_values};
-use ldlf_core::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema};
+use ldlf_core::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema, message};
 
 /// What a file held, before the pieces are checked against each other.
 pub(super) struct Parts {
@@ -53,10 +53,10 @@ impl Parts {
     pub fn name_columns(&mut self, options: &ReadOptions) -> Result<()> {
         let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
         if let (Some(labels), false) = (labels, options.labels.is_empty()) {
-            self.label_names = Some(all_named(&self.file, "--labels", &options.labels, labels)?);
+            self.label_names = Some(all_named(&self.file, Subject::Labels, &options.labels, labels)?);
         }
         if !options.features.is_empty() {
-            let names = all_named(&self.file, "--features", &options.features, self.features.cols())?;
+            let names = all_named(&self.file, Subject::Features, &options.features, self.features.cols())?;
             self.feature_names = Some(names);
         }
         Ok(())
@@ -68,7 +68,7 @@ impl Parts {
             self.targets = Some(votes::read(votes, options.strict, &self.file, self.features.rows())?);
         }
         if self.features.rows() == 0 {
-            return Err(Error::data(format!("{}: there are no rows", self.file)));
+            return Err(Error::data("there are no rows").in_file(self.file));
         }
         if let Some(values) = &options.label_values {
             check_label_values(values)?;
@@ -82,16 +82,16 @@ impl Parts {
     }
 
     fn fits(&self, what: &str, count: usize) -> Result<()> {
-        let (file, rows) = (&self.file, self.features.rows());
+        let rows = self.features.rows();
         if count == rows {
             Ok(())
         } else {
-            Err(Error::data(format!("{file}: {count} {what} for {rows} rows of features")))
+            Err(Error::data(format!("{count} {what} for {rows} rows of features")).in_file(&self.file))
         }
     }
 
     /// The targets, from the single labels with their spread or as the file has them, with what their labels are.
-    fn labels(&mut self, options: &ReadOptions, notices: &mut Vec<String>) -> Result<Labels> {
+    fn labels(&mut self, options: &ReadOptions, notices: &mut Vec<Message>) -> Result<Labels> {
         let given = self.targets.take();
         let from_file = self.label_values.take().filter(|values| {
             let labels = given.as_ref().map(|(targets, _)| targets.cols());
@@ -102,7 +102,7 @@ impl Parts {
             (_, Some(singles), Some(spread)) => {
                 let values = match options.label_values.clone().or(from_file) {
                     Some(values) => values,
-                    None => implied_label_values(singles).map_err(|e| Error::data(format!("{file}: {e}")))?,
+                    None => implied_label_values(singles).map_err(|e| e.in_file(file))?,
                 };
                 let targets = spread_over(file, singles, &values, spread)?;
                 Ok(Labels { targets, values: Some(values), names: None })
@@ -113,25 +113,25 @@ impl Parts {
                     return Err(one_label(file, "labels"));
                 }
                 let labels = options.votes.as_ref().map_or(file.clone(), |votes| votes.display().to_string());
-                notices.extend(notice.map(|notice| format!("{labels}: {notice}")));
+                notices.extend(notice.map(|notice| message!["{labels}: {notice}"]));
                 if let Some(values) = options.label_values.as_ref().filter(|v| v.len() != targets.cols()) {
-                    return Err(Error::usage(format!(
-                        "--label-values gives {} numbers for {} labels",
-                        values.len(),
-                        targets.cols()
-                    )));
+                    let (found, labels) = (values.len(), targets.cols());
+                    let refusal =
+                        message![Subject::LabelValues, " gives {found} numbers for {labels} labels"];
+                    return Err(Error::usage(refusal));
                 }
                 let values = options.label_values.clone().or(from_file);
                 if let (Some(_), None, Some(column)) = (singles, &values, &options.label_column) {
-                    notices.push(format!(
-                        "{file}: {column} stands beside distributions whose labels have no numbers; with --label-values the errors \
-                         in its units are measured too"
-                    ));
+                    notices.push(message![
+                        "{file}: {column} stands beside distributions whose labels have no numbers; with ",
+                        Subject::LabelValues,
+                        " the errors in its units are measured too"
+                    ]);
                 }
                 Ok(Labels { targets, values, names: self.label_names.take() })
             }
-            (None, Some(_), None) => Err(needs_spread(file)),
-            (None, None, _) => Err(Error::data(format!("{file}: there are no labels"))),
+            (None, Some(_), None) => Err(needs_spread(Place::file(file))),
+            (None, None, _) => Err(Error::data("there are no labels").in_file(file)),
         }
     }
 
@@ -172,7 +172,7 @@ impl Parts {
         }
         if let Some(split) = split {
             for (row, part) in split.iter().enumerate() {
-                check_part(part).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+                check_part(part).map_err(|e| e.at(Place::file(&file).row(row + 1)))?;
             }
             dataset = dataset.with_split(split)?;
         }
@@ -181,10 +181,10 @@ impl Parts {
         }
         if let Some(weights) = weights {
             for (row, &weight) in weights.iter().enumerate() {
-                check_weight(weight).map_err(|e| Error::data(format!("{file} row {}: {e}", row + 1)))?;
+                check_weight(weight).map_err(|e| e.at(Place::file(&file).row(row + 1)))?;
             }
             if !weights.iter().any(|&weight| weight as f32 > 0.0) {
-                return Err(Error::data(format!("{file}: every sample weight is 0")));
+                return Err(Error::data("every sample weight is 0").in_file(file));
             }
             dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
         }
@@ -202,16 +202,16 @@ struct Labels {
 /// One distribution per single label.
 fn spread_over(file: &str, singles: &[f64], values: &[f64], spread: &Spread) -> Result<Matrix<f32>> {
     if let [only] = values[..] {
-        return Err(Error::usage(format!(
-            "{file}: {only} is the only label, which is no distribution; give all labels with --label-values"
-        )));
+        return Err(Error::usage(format!("{only} is the only label, which is no distribution"))
+            .with_remedy(message!["give all labels with ", Subject::LabelValues])
+            .in_file(file));
     }
     let mut data = Vec::new();
     for (row, &single) in singles.iter().enumerate() {
         let target = from_single_label(single, values, spread).map_err(|e| match e {
             // What is wrong with the spread is wrong for every row.
-            Error::Usage(text) => Error::usage(format!("{file}: {text} (the labels are {})", named(values))),
-            other => Error::data(format!("{file} row {}: {other}", row + 1)),
+            Error::Usage(_) => e.in_file(file).with_note(format!("the labels are {}", named(values))),
+            _ => e.at(Place::file(file).row(row + 1)),
         })?;
         data.extend_from_slice(&target);
     }
@@ -219,46 +219,61 @@ fn spread_over(file: &str, singles: &[f64], values: &[f64], spread: &Spread) -> 
 }
 
 /// A weight that can be used, or the reason why not.
-pub(super) fn check_weight(weight: f64) -> std::result::Result<f64, String> {
+pub(super) fn check_weight(weight: f64) -> Result<f64> {
     if (weight as f32).is_finite() && weight >= 0.0 {
         Ok(weight)
     } else {
-        Err(format!("the sample weight {weight} is not a finite number of at least 0"))
+        Err(Error::data(format!("the sample weight {weight} is not a finite number of at least 0")))
     }
 }
 
 /// The name of a part of a split, or the reason why it is none.
-pub(super) fn check_part(part: &str) -> std::result::Result<&str, String> {
+pub(super) fn check_part(part: &str) -> Result<&str> {
     match is_tested(part) {
         Some(_) => Ok(part),
-        None => Err(format!("{part:?} is no part of a split; write train, valid or test")),
+        None => {
+            Err(Error::data(format!("{part:?} is no part of a split"))
+                .with_remedy("write train, valid or test"))
+        }
     }
 }
 
 /// A single column of labels is everywhere 1 once normalised.
 pub(super) fn one_label(file: &str, name: &str) -> Error {
-    Error::usage(format!(
-        "{file}: one label column is no distribution; for one ordered label use --label-column {} --sigma S",
-        shown(name)
-    ))
+    let name = shown(name);
+    Error::usage("one label column is no distribution")
+        .with_remedy(message![
+            "for one ordered label use ",
+            Subject::LabelColumn,
+            " {name} ",
+            Subject::Sigma,
+            " S"
+        ])
+        .in_file(file)
 }
 
 /// One ordered label per row says nothing about its neighbours; the user must.
-pub(super) fn needs_spread(file: &str) -> Error {
-    Error::usage(format!(
-        "{file}: one label a row needs --sigma, the spread of the distribution around it \
-         (0 puts everything on the label itself)"
-    ))
+pub(super) fn needs_spread(place: Place) -> Error {
+    Error::usage(message![
+        "one label a row needs ",
+        Subject::Sigma,
+        ", the spread of the distribution around it"
+    ])
+    .with_note("0 puts everything on the label itself")
+    .at(place)
 }
 
-fn all_named(file: &str, option: &str, names: &[String], columns: usize) -> Result<Vec<String>> {
+fn all_named(file: &str, role: Subject, names: &[String], columns: usize) -> Result<Vec<String>> {
     if names.len() == columns && !names.iter().any(|name| name.contains('*')) {
         return Ok(names.to_vec());
     }
-    Err(Error::usage(format!(
-        "{file}: its columns have no names, so {option} must name all {columns} of them, got {}",
-        names.len()
-    )))
+    let found = names.len();
+    Err(Error::usage(message![
+        "its columns have no names, so ",
+        role,
+        " must name all {columns} of them, got {found}"
+    ])
+    .in_file(file))
 }
 
 /// Numbers for equal texts, in order of first appearance.

@@ -19,7 +19,8 @@ use super::gather::{RowGatherer, single_precision};
 use super::roles::{Roles, features_of_model, find};
 use super::table_rows::TableRows;
 use super::{Loaded, Purpose, ReadOptions, RowStream};
-use ldlf_core::{Error, Features, Result, Schema};
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::{Error, Features, Result, Schema, message};
 
 /// A file of batches whose columns are known and have not been chosen yet.
 pub(super) trait Choose {
@@ -78,12 +79,16 @@ impl Batches {
         batch.column(self.order.partition_point(|&known| known < column)).as_ref()
     }
 
-    fn place(&self, row: usize, column: usize) -> String {
-        format!("{} row {}, column {:?}", self.file, self.rows + row + 1, self.header[column])
+    fn place_of_row(&self, row: usize) -> Place {
+        Place::file(&self.file).row(self.rows + row + 1)
     }
 
-    fn fault(&self, row: usize, column: usize, reason: &str) -> Error {
-        Error::data(format!("{}: {reason}", self.place(row, column)))
+    fn place(&self, row: usize, column: usize) -> Place {
+        self.place_of_row(row).column(&self.header[column])
+    }
+
+    fn fault(&self, row: usize, column: usize, reason: impl Into<Message>) -> Error {
+        Error::data(reason).at(self.place(row, column))
     }
 
     fn check_present(&self, array: &dyn Array, column: usize) -> Result<()> {
@@ -144,15 +149,18 @@ impl Batches {
             other => {
                 let name = &self.header[column];
                 let remedy = match self.purpose {
-                    Purpose::Learning => {
-                        format!("name the column in --categories, or leave it out with --ignore {name:?}")
-                    }
-                    Purpose::Predicting => "the model needs numbers here".to_string(),
+                    Purpose::Learning => message![
+                        "name the column in ",
+                        Subject::Categories,
+                        ", or leave it out with ",
+                        Subject::Ignore,
+                        " {name:?}"
+                    ],
+                    Purpose::Predicting => message!["the model needs numbers here"],
                 };
-                return Err(Error::data(format!(
-                    "{}, column {name:?}: {other} is not a type of numbers; {remedy}",
-                    self.file
-                )));
+                return Err(Error::data(format!("{other} is not a type of numbers"))
+                    .with_remedy(remedy)
+                    .at(Place::file(&self.file).column(name)));
             }
         })
     }
@@ -161,7 +169,7 @@ impl Batches {
         let values = self.numbers(batch, column)?;
         match values.iter().position(|v| !v.is_finite()) {
             None => Ok(values),
-            Some(row) => Err(self.fault(row, column, &format!("{} is not a finite number", values[row]))),
+            Some(row) => Err(self.fault(row, column, format!("{} is not a finite number", values[row]))),
         }
     }
 
@@ -207,7 +215,7 @@ impl Batches {
 
     fn feature(&self, batch: &RecordBatch, column: usize, missing: bool) -> Result<Vec<f32>> {
         let read = |(row, value): (usize, f64)| {
-            single_precision(value).map_err(|reason| self.fault(row, column, &reason))
+            single_precision(value).map_err(|error| error.at(self.place(row, column)))
         };
         if !missing {
             return self.numbers(batch, column)?.into_iter().enumerate().map(read).collect();
@@ -242,7 +250,7 @@ impl Batches {
             let values: Vec<f64> = labels.iter().map(|column| column[row]).collect();
             rows.targets.push(&values, &|label| match label {
                 Some(label) => self.place(row, roles.labels[label]),
-                None => format!("{} row {}", self.file, self.rows + row + 1),
+                None => self.place_of_row(row),
             })?;
         }
         Ok(())
@@ -255,12 +263,12 @@ impl Batches {
         }
         if let Some(column) = roles.weights {
             for (row, weight) in self.finite(batch, column)?.into_iter().enumerate() {
-                rows.weights.push(check_weight(weight).map_err(|reason| self.fault(row, column, &reason))?);
+                rows.weights.push(check_weight(weight).map_err(|error| error.at(self.place(row, column)))?);
             }
         }
         if let Some(column) = roles.split {
             for (row, part) in self.texts(batch, column)?.into_iter().enumerate() {
-                check_part(&part).map_err(|reason| self.fault(row, column, &reason))?;
+                check_part(&part).map_err(|error| error.at(self.place(row, column)))?;
                 rows.split.push(part);
             }
         }
@@ -291,13 +299,13 @@ pub(super) fn read(table: ColumnTable, stem: String, options: &ReadOptions) -> R
         batches.rows += batch.num_rows();
     }
     if batches.rows == 0 {
-        return Err(Error::data(format!("{}: columns but no rows", batches.file)));
+        return Err(Error::data("columns but no rows").in_file(&batches.file));
     }
     rows.finish(&batches.file, stem, &batches.header, roles, options)
 }
 
 /// Reads one column as text.
-pub(super) fn text_column(table: ColumnTable, column: &str, role: &str) -> Result<Vec<String>> {
+pub(super) fn text_column(table: ColumnTable, column: &str, role: Subject) -> Result<Vec<String>> {
     let column = find(&table.file, &table.header, column, role)?;
     let mut batches = table.batches(&[column], Purpose::Predicting)?;
     let mut texts = Vec::new();
@@ -344,7 +352,7 @@ impl RowStream for ColumnStream {
             }
             block
                 .push(&self.read[self.next..self.next + width])
-                .map_err(|reason| Error::data(format!("{}: {reason}", self.batches.file)))?;
+                .map_err(|error| error.in_file(&self.batches.file))?;
             self.next += width;
         }
         Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
@@ -390,5 +398,5 @@ fn plain_texts(array: &dyn Array) -> Option<Vec<String>> {
 /// Calls into a library that takes much of a file for granted and panics where it is wrong.
 pub(super) fn guarded<T>(file: &str, kind: &str, call: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call))
-        .map_err(|_| Error::data(format!("{file}: not a usable {kind} file (its decoder gave up)")))
+        .map_err(|_| Error::data(format!("not a usable {kind} file (its decoder gave up)")).in_file(file))
 }

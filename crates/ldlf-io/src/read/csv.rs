@@ -1,7 +1,7 @@
 //! Comma- and tab-separated values with a header line.
 //!
 //! Every error names file, line and column. A byte order mark and blanks around values are tolerated; what is not
-//! a number must have a role that takes text (`--categories`, `--split-column`, `--group`) or be left out (`--ignore`).
+//! a number must have a role that takes text (categories, split, group) or be left out.
 
 use std::io::Read;
 
@@ -13,10 +13,11 @@ use super::gather::{RowGatherer, single_precision};
 use super::lines::LineStarts;
 use super::roles::{Roles, features_of_model, find};
 use super::table_rows::TableRows;
-use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, read_error};
+use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, empty, read_error};
 use crate::format::FileFormat;
 use crate::write;
-use ldlf_core::{Error, Features, Result, Schema};
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::{Error, Features, Result, Schema, message};
 
 /// Comma-separated values.
 pub(crate) const CSV: FileFormat = FileFormat {
@@ -60,17 +61,16 @@ impl TextTable {
         let mut table =
             TextTable { file, reader, header: Vec::new(), record: StringRecord::new(), line: 0, purpose };
         if !table.read_record()? {
-            return Err(Error::data(format!("{}: the file is empty", table.file)));
+            return Err(empty(&table.file));
         }
         table.header = table.record.iter().map(str::to_string).collect();
         table.check_separator(format)?;
         let numbers: Vec<f64> = table.header.iter().filter_map(|name| name.parse().ok()).collect();
         // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
         if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
-            return Err(Error::data(format!(
-                "{} line {}: numbers where the names of the columns are expected; add a header line",
-                table.file, table.line
-            )));
+            return Err(Error::data("numbers where the names of the columns are expected")
+                .with_remedy("add a header line")
+                .at(table.here()));
         }
         Ok(table)
     }
@@ -78,16 +78,16 @@ impl TextTable {
     /// A header of one name with another format's separator in it is most likely of that format.
     fn check_separator(&self, format: Format) -> Result<()> {
         let [name] = &self.header[..] else { return Ok(()) };
-        let remedy = if name.contains(';') {
-            "semicolons separate the columns; save the file with commas"
+        let (found, remedy) = if name.contains(';') {
+            ("semicolons", message!["save the file with commas"])
         } else if format == Format::Csv && name.contains('\t') {
-            "tabs separate the columns; give --format tsv"
+            ("tabs", message!["give ", Subject::Format, " tsv"])
         } else if format == Format::Tsv && name.contains(',') {
-            "commas separate the columns; give --format csv"
+            ("commas", message!["give ", Subject::Format, " csv"])
         } else {
             return Ok(());
         };
-        Err(Error::data(format!("{} line {}: {remedy}", self.file, self.line)))
+        Err(Error::data(format!("{found} separate the columns")).with_remedy(remedy).at(self.here()))
     }
 
     fn read_record(&mut self) -> Result<bool> {
@@ -95,15 +95,10 @@ impl TextTable {
         let more = self.reader.read_record(&mut self.record);
         // The parser's own line numbers leave out blank lines and the LF after a CR.
         self.line = self.reader.get_mut().line_from(start);
-        more.map_err(|error| {
-            let line = self.line;
-            match error.into_kind() {
-                ErrorKind::Io(error) => read_error(&self.file, error),
-                ErrorKind::Utf8 { .. } => {
-                    Error::data(format!("{} line {line}: the text is not UTF-8", self.file))
-                }
-                other => Error::data(format!("{} line {line}: {other:?}", self.file)),
-            }
+        more.map_err(|error| match error.into_kind() {
+            ErrorKind::Io(error) => read_error(&self.file, error),
+            ErrorKind::Utf8 { .. } => Error::data("the text is not UTF-8").at(self.here()),
+            other => Error::data(format!("{other:?}")).at(self.here()),
         })
     }
 
@@ -113,13 +108,8 @@ impl TextTable {
             return Ok(false);
         }
         if self.record.len() != self.header.len() {
-            return Err(Error::data(format!(
-                "{} line {}: {} values where the header has {}",
-                self.file,
-                self.line,
-                self.record.len(),
-                self.header.len()
-            )));
+            let (found, heads) = (self.record.len(), self.header.len());
+            return Err(Error::data(format!("{found} values where the header has {heads}")).at(self.here()));
         }
         Ok(true)
     }
@@ -136,17 +126,17 @@ impl TextTable {
         }
     }
 
-    fn number(&self, column: usize, remedy: &str) -> Result<f64> {
+    fn number(&self, column: usize) -> Result<f64> {
         let text = self.present(column)?;
-        text.parse().map_err(|_| self.fault(column, &format!("{text:?} is not a number{remedy}")))
+        text.parse().map_err(|_| self.fault(column, format!("{text:?} is not a number")))
     }
 
     fn finite(&self, column: usize) -> Result<f64> {
-        let value = self.number(column, "")?;
+        let value = self.number(column)?;
         if value.is_finite() {
             return Ok(value);
         }
-        Err(self.fault(column, &format!("{:?} is not a finite number", self.text(column))))
+        Err(self.fault(column, format!("{:?} is not a finite number", self.text(column))))
     }
 
     /// The features of the current row; a missing value that is allowed is NaN.
@@ -169,29 +159,41 @@ impl TextTable {
         let value = match (text.parse::<f64>(), self.purpose) {
             (Ok(value), _) => value,
             (Err(_), Purpose::Learning) if is_missing(text) => {
-                return Err(self.fault(
-                    column,
-                    "the value is missing; fill it in, or let missing values be features with --gaps",
-                ));
+                return Err(self.fault(column, "the value is missing").with_remedy(message![
+                    "fill it in, or let missing values be features with ",
+                    Subject::MissingValues
+                ]));
             }
             (Err(_), Purpose::Learning) => {
                 let name = &self.header[column];
-                let remedy = format!(
-                    "; correct it, name the column in --categories, or leave it out with --ignore {name:?}"
-                );
-                self.number(column, &remedy)?
+                let remedy = message![
+                    "correct it, name the column in ",
+                    Subject::Categories,
+                    ", or leave it out with ",
+                    Subject::Ignore,
+                    " {name:?}"
+                ];
+                self.number(column).map_err(|error| error.with_remedy(remedy))?
             }
-            (Err(_), Purpose::Predicting) => self.number(column, "; the model needs a number here")?,
+            (Err(_), Purpose::Predicting) if text.is_empty() => self.number(column)?,
+            (Err(_), Purpose::Predicting) => {
+                self.number(column).map_err(|error| error.with_remedy("the model needs a number here"))?
+            }
         };
-        single_precision(value).map_err(|reason| self.fault(column, &reason))
+        single_precision(value).map_err(|error| error.at(self.place(column)))
     }
 
-    fn place(&self, column: usize) -> String {
-        format!("{} line {}, column {:?}", self.file, self.line, self.header[column])
+    /// The current line.
+    fn here(&self) -> Place {
+        Place::file(&self.file).line(self.line)
     }
 
-    fn fault(&self, column: usize, reason: &str) -> Error {
-        Error::data(format!("{}: {reason}", self.place(column)))
+    fn place(&self, column: usize) -> Place {
+        self.here().column(&self.header[column])
+    }
+
+    fn fault(&self, column: usize, reason: impl Into<Message>) -> Error {
+        Error::data(reason).at(self.place(column))
     }
 }
 
@@ -209,11 +211,11 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         if !roles.labels.is_empty() {
             label_row.clear();
             for &column in &roles.labels {
-                label_row.push(table.number(column, "")?);
+                label_row.push(table.number(column)?);
             }
             rows.targets.push(&label_row, &|label| match label {
                 Some(label) => table.place(roles.labels[label]),
-                None => format!("{} line {}", table.file, table.line),
+                None => table.here(),
             })?;
         }
         if let Some(column) = roles.single {
@@ -221,11 +223,11 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         }
         if let Some(column) = roles.weights {
             let weight = table.finite(column)?;
-            rows.weights.push(check_weight(weight).map_err(|reason| table.fault(column, &reason))?);
+            rows.weights.push(check_weight(weight).map_err(|error| error.at(table.place(column)))?);
         }
         if let Some(column) = roles.split {
             let part = table.present(column)?;
-            rows.split.push(check_part(part).map_err(|reason| table.fault(column, &reason))?.to_string());
+            rows.split.push(check_part(part).map_err(|error| error.at(table.place(column)))?.to_string());
         }
         if let Some(column) = roles.group {
             rows.groups.push(table.present(column)?);
@@ -235,13 +237,13 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         }
     }
     if rows.features.rows() == 0 {
-        return Err(Error::data(format!("{}: a header but no rows", table.file)));
+        return Err(Error::data("a header but no rows").in_file(&table.file));
     }
     rows.finish(&table.file, stem, &table.header, roles, options)
 }
 
 /// Reads one column as text.
-pub(super) fn text_column(source: Source, column: &str, role: &str) -> Result<Vec<String>> {
+pub(super) fn text_column(source: Source, column: &str, role: Subject) -> Result<Vec<String>> {
     let mut table = TextTable::open(source, Purpose::Predicting)?;
     let column = find(&table.file, &table.header, column, role)?;
     let mut texts = Vec::new();
@@ -279,7 +281,7 @@ impl RowStream for TextStream {
         while self.waiting && block.rows() < rows.max(1) {
             self.table.features_into(&self.origins, &mut row)?;
             fill_missing(&mut row);
-            block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.table.file)))?;
+            block.push(&row).map_err(|error| error.in_file(&self.table.file))?;
             self.waiting = self.table.next_row()?;
         }
         Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))

@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ldlf_core::{Csr, Error, Features, Matrix, Result};
+use ldlf_core::error::{Place, Subject};
+use ldlf_core::{Csr, Error, Features, Matrix, Result, message};
 
 /// What stands after a column's name when a feature tells where the column has no value.
 const MISSING: &str = " is missing";
@@ -102,11 +103,7 @@ impl Derived {
     }
 
     /// Notes a row: the missing values among its numbers, which become 0, and its categories, in the order of the columns.
-    pub fn note<'a>(
-        &mut self,
-        row: &mut [f32],
-        categories: impl Iterator<Item = &'a str>,
-    ) -> std::result::Result<(), String> {
+    pub fn note<'a>(&mut self, row: &mut [f32], categories: impl Iterator<Item = &'a str>) -> Result<()> {
         for place in (0..row.len()).filter(|&place| row[place].is_nan() && !self.told[place]) {
             self.missing.entry(place).or_default().push(self.rows);
         }
@@ -142,24 +139,24 @@ impl Derived {
         }
         let distinct: std::collections::HashSet<&String> = names.iter().collect();
         if distinct.len() < names.len() {
-            return Err(Error::data(
-                "a column has the name of a feature made from another, such as \"colour=red\"; rename it",
-            ));
+            let clash = "a column has the name of a feature made from another, such as \"colour=red\"";
+            return Err(Error::data(clash).with_remedy("rename it"));
         }
         Ok((if added.is_empty() { features } else { beside(features, &added)? }, names))
     }
 }
 
 impl Categories {
-    fn number_of(&mut self, text: &str) -> std::result::Result<u32, String> {
+    fn number_of(&mut self, text: &str) -> Result<u32> {
         if let Some(&number) = self.known.get(text) {
             return Ok(number);
         }
         if self.known.len() == MOST_CATEGORIES {
-            return Err(format!(
-                "column {:?}: more than {MOST_CATEGORIES} different texts are no categories; leave the column out with --ignore",
-                self.column
-            ));
+            return Err(Error::data(format!(
+                "more than {MOST_CATEGORIES} different texts are no categories"
+            ))
+            .with_remedy(message!["leave the column out with ", Subject::Ignore])
+            .at(Place::default().column(&self.column)));
         }
         let number = self.known.len() as u32;
         self.known.insert(text.to_string(), number);
@@ -230,6 +227,8 @@ mod tests {
         let mut note = |number: usize| derived.note(&mut [], [number.to_string().as_str()].into_iter());
         assert!((0..MOST_CATEGORIES).all(|number| note(number).is_ok()));
         assert!(note(0).is_ok());
-        assert!(note(MOST_CATEGORIES).unwrap_err().contains("--ignore"));
+        assert!(
+            note(MOST_CATEGORIES).unwrap_err().to_string().ends_with("leave the column out with `ignore`")
+        );
     }
 }

@@ -4,21 +4,23 @@
 //! entries differ from zero, and dense `f32` from there on; a quarter is about where the two take as much time
 //! and memory. What a file stores sparse stays sparse.
 
+use ldlf_core::error::Place;
 use ldlf_core::features::is_sparse;
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
 use ldlf_math::memory::{self, Growth};
 
 /// A number as a feature: finite and within single precision, or the reason why not.
-pub(super) fn single_precision(value: f64) -> std::result::Result<f32, String> {
+pub(super) fn single_precision(value: f64) -> Result<f32> {
     let single = value as f32;
     if single.is_finite() {
         Ok(single)
     } else if value.is_nan() {
-        Err("the value is missing (NaN)".into())
+        Err(Error::data("the value is missing (NaN)"))
     } else if value.is_infinite() {
-        Err("the value is infinite".into())
+        Err(Error::data("the value is infinite"))
     } else {
-        Err(format!("{value:e} is outside the range of single precision; rescale the column"))
+        Err(Error::data(format!("{value:e} is outside the range of single precision"))
+            .with_remedy("rescale the column"))
     }
 }
 
@@ -57,7 +59,7 @@ impl RowGatherer {
     }
 
     /// Adds a row, or says why the memory does not allow it.
-    pub fn push(&mut self, row: &[f32]) -> std::result::Result<(), String> {
+    pub fn push(&mut self, row: &[f32]) -> Result<()> {
         debug_assert_eq!(row.len(), self.cols);
         let entries = || row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(c, v)| (c as u32, *v));
         self.rows += 1;
@@ -74,10 +76,11 @@ impl RowGatherer {
             self.next_check *= 2;
             self.settle();
         }
-        self.growth.reached(match &self.form {
+        let bytes = match &self.form {
             Features::Sparse(csr) => csr.stored() * ENTRY + csr.rows() * size_of::<usize>(),
             Features::Dense(dense) => size_of_val(dense.as_slice()),
-        })
+        };
+        self.growth.reached(bytes).map_err(Error::data)
     }
 
     pub fn rows(&self) -> usize {
@@ -156,9 +159,11 @@ impl ColumnGatherer {
         Ok(ColumnGatherer { rows, cols, row: 0, column: 0, form, growth: Growth::default() })
     }
 
-    /// Takes the next value down the column; on a fault, gives row, column and reason.
-    pub fn push(&mut self, value: f64) -> std::result::Result<(), (usize, usize, String)> {
-        let single = single_precision(value).map_err(|reason| (self.row, self.column, reason))?;
+    /// Takes the next value down the column; an error names row and feature.
+    pub fn push(&mut self, value: f64) -> Result<()> {
+        let (row, column) = (self.row + 1, self.column + 1);
+        let placed = |error: Error| error.recast(Error::Data).at(Place::default().row(row).feature(column));
+        let single = single_precision(value).map_err(placed)?;
         if single != 0.0 {
             match &mut self.form {
                 Columns::Compressed(columns) => {
@@ -166,12 +171,11 @@ impl ColumnGatherer {
                     columns.values.push(single);
                     let bytes = columns.values.len() * ENTRY;
                     let settled = !is_sparse(columns.values.len(), self.rows * self.cols);
-                    let fault = |reason| (self.row, self.column, reason);
-                    self.growth.reached(bytes).map_err(fault)?;
+                    self.growth.reached(bytes).map_err(Error::data).map_err(placed)?;
                     if settled {
                         let sizes = [("rows", self.rows), ("columns", self.cols)];
                         memory::check("the matrix", &sizes, size_of::<f32>())
-                            .map_err(|e| fault(e.to_string()))?;
+                            .map_err(|e| placed(e.into()))?;
                         self.form = Columns::Dense(self.dense_so_far());
                     }
                 }
@@ -183,7 +187,7 @@ impl ColumnGatherer {
             if let Columns::Compressed(columns) = &mut self.form {
                 columns.ends.push(columns.rows.len());
                 let bytes = columns.ends.len() * size_of::<usize>();
-                self.growth.reached(bytes).map_err(|reason| (self.row, self.column, reason))?;
+                self.growth.reached(bytes).map_err(Error::data).map_err(placed)?;
             }
             (self.row, self.column) = (0, self.column + 1);
         }

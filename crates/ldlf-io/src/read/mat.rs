@@ -14,9 +14,12 @@ use flate2::read::ZlibDecoder;
 use super::assemble::{Parts, groups_of};
 use super::gather::{ColumnGatherer, CompressedColumns, check_columns, single_precision};
 use super::numbers::{Numbers, Storage, drain};
-use super::roles::{listed, shown};
-use super::{InMemory, Loaded, ReadOptions, RowStream, Source, missing_name, read_error, refuse_ignore};
+use super::roles::listed;
+use super::{
+    InMemory, Loaded, ReadOptions, RowStream, Source, empty, missing_name, read_error, refuse_ignore,
+};
 use crate::format::FileFormat;
+use ldlf_core::error::{Column, Place, shown};
 use ldlf_core::targets::TargetRows;
 use ldlf_core::{Error, Features, Matrix, Result};
 use ldlf_math::memory::Growth;
@@ -88,10 +91,8 @@ impl ColumnMajor {
         for row in 0..self.rows {
             let values: Vec<f64> =
                 (0..self.cols).map(|column| self.values[column * self.rows + row]).collect();
-            targets.push(&values, &|label| match label {
-                Some(label) => format!("{file} row {}, label {}", row + 1, label + 1),
-                None => format!("{file} row {}", row + 1),
-            })?;
+            targets
+                .push(&values, &|label| Place::file(file).row(row + 1).label(label.map(|label| label + 1)))?;
         }
         targets.finish()
     }
@@ -187,15 +188,12 @@ impl Variables {
     /// A vector whose numbers must all be finite.
     fn finite(&self, name: &str) -> Result<Vec<f64>> {
         let values = self.vectors.get(name).ok_or_else(|| {
-            Error::data(format!("{}: no vector {name:?}; it holds {}", self.file, listed(&self.names)))
+            let held = listed(&self.names);
+            Error::data(format!("no vector {name:?}; it holds {held}")).in_file(&self.file)
         })?;
         if let Some(row) = values.iter().position(|v| !v.is_finite()) {
-            return Err(Error::data(format!(
-                "{} row {}, {name:?}: {} is not a finite number",
-                self.file,
-                row + 1,
-                values[row]
-            )));
+            let place = Place::file(&self.file).row(row + 1).cell(Column::Array(name.into()));
+            return Err(Error::data(format!("{} is not a finite number", values[row])).at(place));
         }
         Ok(values.clone())
     }
@@ -256,7 +254,7 @@ impl<R: Read> Bytes<'_, R> {
     }
 
     fn odd(&self, reason: &str) -> Error {
-        Error::data(format!("{}: the file is damaged ({reason})", self.file))
+        Error::data(format!("the file is damaged ({reason})")).in_file(self.file)
     }
 
     /// The header of a numeric variable; `None` for text, cells, structures and objects.
@@ -321,7 +319,7 @@ impl<R: Read> Bytes<'_, R> {
         let file = self.file;
         self.each_number(tag, |_, value| {
             all.push(value);
-            growth.reached(size_of_val(&all[..])).map_err(|reason| Error::data(format!("{file}: {reason}")))
+            growth.reached(size_of_val(&all[..])).map_err(|reason| Error::data(reason).in_file(file))
         })?;
         Ok(all)
     }
@@ -352,20 +350,19 @@ impl<R: Read> Bytes<'_, R> {
     /// Refuses what is no real matrix, and a size that its numbers do not fill.
     fn check_matrix(&self, header: &VariableHeader) -> Result<()> {
         let VariableHeader { name, rows, cols, .. } = header;
+        let refuse = |reason: String| Err(Error::data(reason).in_file(self.file));
         if header.dimensions != 2 {
-            return Err(Error::data(format!(
-                "{}: {name:?} has {} dimensions where rows and columns are expected",
-                self.file, header.dimensions
-            )));
+            let found = header.dimensions;
+            return refuse(format!("{name:?} has {found} dimensions where rows and columns are expected"));
         }
         if header.complex {
-            return Err(Error::data(format!("{}: {name:?} holds complex numbers", self.file)));
+            return refuse(format!("{name:?} holds complex numbers"));
         }
         if *cols == 0 {
-            return Err(Error::data(format!("{}: {name:?} has no columns", self.file)));
+            return refuse(format!("{name:?} has no columns"));
         }
         if rows.checked_mul(*cols).is_none() {
-            return Err(Error::data(format!("{}: {name:?} of {rows} x {cols} is too large", self.file)));
+            return refuse(format!("{name:?} of {rows} x {cols} is too large"));
         }
         Ok(())
     }
@@ -374,10 +371,7 @@ impl<R: Read> Bytes<'_, R> {
         let VariableHeader { name, rows, cols, .. } = header;
         let (_, count) = self.storage(tag)?;
         if count != (rows * cols) as u64 {
-            return Err(Error::data(format!(
-                "{}: the file is damaged ({name:?} promises {rows} x {cols} numbers and holds {count})",
-                self.file
-            )));
+            return Err(self.odd(&format!("{name:?} promises {rows} x {cols} numbers and holds {count}")));
         }
         Ok(())
     }
@@ -386,11 +380,9 @@ impl<R: Read> Bytes<'_, R> {
         self.check_matrix(header)?;
         if header.class == SPARSE {
             let name = &header.name;
-            return Err(Error::data(format!(
-                "{}: {name:?} is stored sparse; save it as full({})",
-                self.file,
-                shown(name)
-            )));
+            return Err(Error::data(format!("{name:?} is stored sparse"))
+                .with_remedy(format!("save it as full({})", shown(name)))
+                .in_file(self.file));
         }
         let tag = self.tag()?;
         self.check_count(header, &tag)?;
@@ -403,9 +395,7 @@ impl<R: Read> Bytes<'_, R> {
         self.check_count(header, &tag)?;
         let file = self.file;
         let mut gatherer = ColumnGatherer::new(header.rows, header.cols)?;
-        self.each_number(&tag, |_, value| {
-            gatherer.push(value).map_err(|(row, column, reason)| feature_fault(file, row, column, &reason))
-        })?;
+        self.each_number(&tag, |_, value| gatherer.push(value).map_err(|error| error.in_file(file)))?;
         gatherer.finish()
     }
 
@@ -422,7 +412,7 @@ impl<R: Read> Bytes<'_, R> {
             columns.rows.push(row as u32);
             growth
                 .reached(2 * size_of_val(&columns.rows[..]))
-                .map_err(|reason| Error::data(format!("{file}: {reason}")))
+                .map_err(|reason| Error::data(reason).in_file(file))
         })?;
         let tag = self.tag()?;
         let mut starts = self.numbers_of(&tag)?.into_iter().map(|start| start as usize);
@@ -444,9 +434,9 @@ impl<R: Read> Bytes<'_, R> {
         self.each_number(&tag, |index, value| {
             let index = index as usize;
             if index < stored {
-                values.push(single_precision(value).map_err(|reason| {
+                values.push(single_precision(value).map_err(|error| {
                     let column = ends.partition_point(|&end| end <= index);
-                    feature_fault(file, places[index] as usize, column, &reason)
+                    error.at(Place::file(file).row(places[index] as usize + 1).feature(column + 1))
                 })?);
             }
             Ok(())
@@ -454,20 +444,16 @@ impl<R: Read> Bytes<'_, R> {
         if columns.values.len() != stored {
             return Err(self.odd("the values of a sparse matrix"));
         }
-        columns.into_rows(rows, cols).map_err(|e| Error::data(format!("{file}: {e}")))
+        columns.into_rows(rows, cols).map_err(|e| e.recast(Error::Data).in_file(file))
     }
 }
 
-fn feature_fault(file: &str, row: usize, column: usize, reason: &str) -> Error {
-    Error::data(format!("{file} row {}, feature {}: {reason}", row + 1, column + 1))
-}
-
 fn twice(file: &str, name: &str) -> Error {
-    Error::data(format!("{file}: two variables are called {name:?}"))
+    Error::data(format!("two variables are called {name:?}")).in_file(file)
 }
 
 fn cut_short(file: &str) -> Error {
-    Error::data(format!("{file}: the file is damaged or cut short (it ends within a variable)"))
+    Error::data("the file is damaged or cut short (it ends within a variable)").in_file(file)
 }
 
 /// Checks the first 128 bytes; `true` for big-endian files.
@@ -475,16 +461,16 @@ fn read_file_header(file: &str, reader: &mut impl Read) -> Result<bool> {
     let mut header = Vec::new();
     reader.take(128).read_to_end(&mut header).map_err(|e| read_error(file, e))?;
     if header.is_empty() {
-        return Err(Error::data(format!("{file}: the file is empty")));
+        return Err(empty(file));
     }
     if header.starts_with(b"MATLAB 7.3") || header.starts_with(b"\x89HDF") {
-        return Err(Error::data(format!(
-            "{file}: a MATLAB v7.3 (HDF5) file, which is not read; save it with -v7"
-        )));
+        return Err(Error::data("a MATLAB v7.3 (HDF5) file, which is not read")
+            .with_remedy("save it with -v7")
+            .in_file(file));
     }
     match header.get(126..128) {
         Some(b"IM") => Ok(false),
         Some(b"MI") => Ok(true),
-        _ => Err(Error::data(format!("{file}: not a MATLAB v5 or v7 file; save it with -v7"))),
+        _ => Err(Error::data("not a MATLAB v5 or v7 file").with_remedy("save it with -v7").in_file(file)),
     }
 }

@@ -23,8 +23,9 @@ use std::path::{Path, PathBuf};
 
 use crate::format::{FORMATS, FileFormat};
 use crate::input;
+use ldlf_core::error::{Message, Subject, shown};
 use ldlf_core::targets::Spread;
-use ldlf_core::{Dataset, Error, Features, Result, Schema};
+use ldlf_core::{Dataset, Error, Features, Result, Schema, message};
 
 #[cfg(feature = "parquet")]
 pub(crate) mod arrow;
@@ -94,8 +95,8 @@ pub struct ReadOptions {
 pub struct Loaded {
     /// The rows; with [`ReadOptions::image_column`] they are images of which only the names are known yet.
     pub dataset: Dataset,
-    /// One sentence each, for standard error.
-    pub notices: Vec<String>,
+    /// One sentence each, for the person who waits.
+    pub notices: Vec<Message>,
 }
 
 /// Reads a whole file, or standard input for `-`.
@@ -106,8 +107,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     (source.format()?.read)(source, options)
 }
 
-/// Reads one column of text of a table, whatever else stands in it; `role` is the option that named it.
-pub fn text_column(path: &Path, format: Option<Format>, column: &str, role: &str) -> Result<Vec<String>> {
+/// Reads one column of text of a table, whatever else stands in it; `role` is what named it.
+pub fn text_column(path: &Path, format: Option<Format>, column: &str, role: Subject) -> Result<Vec<String>> {
     let source = Source::open(path, format)?;
     match source.format()?.text_column {
         Some(text_column) => text_column(source, column, role),
@@ -172,11 +173,12 @@ pub(crate) struct Source {
 impl Source {
     fn open(path: &Path, format: Option<Format>) -> Result<Self> {
         if path == Path::new("-") {
-            let format = format
-                .ok_or_else(|| Error::usage(format!("standard input needs --format (one of {FORMATS})")))?;
+            let format = format.ok_or_else(|| {
+                Error::usage(message!["standard input needs ", Subject::Format, " (one of {FORMATS})"])
+            })?;
             return Ok(Source { file: "stdin".into(), stem: "stdin".into(), format, handle: None });
         }
-        let file = roles::shown(&path.display().to_string());
+        let file = shown(&path.display().to_string());
         let format = format.or_else(|| Format::from_path(path));
         // A pipe that will not do is not waited for.
         if let Some(format) = format.filter(|format| format.seeks())
@@ -185,7 +187,7 @@ impl Source {
             return Err(no_pipe(&file, format));
         }
         let handle = input::open_stream(path)?;
-        let format = format.ok_or_else(|| Error::usage(format!("{file}: {}", unknown_extension(path))))?;
+        let format = format.ok_or_else(|| unknown_extension(path).in_file(&file))?;
         let stem = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
         Ok(Source { file, stem, format, handle: Some(handle) })
     }
@@ -193,7 +195,8 @@ impl Source {
     /// What its format can do, in a build that reads it.
     fn format(&self) -> Result<&'static FileFormat> {
         self.format.statement().map_err(|feature| {
-            Error::usage(format!("{}: this build reads no {} (feature `{feature}`)", self.file, self.format))
+            let format = self.format;
+            Error::usage(format!("this build reads no {format} (feature `{feature}`)")).in_file(&self.file)
         })
     }
 
@@ -209,7 +212,7 @@ impl Source {
     fn into_seekable(self) -> Result<File> {
         match self.handle {
             Some(handle) if handle.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) => {
-                Err(Error::data(format!("{}: the file is empty", self.file)))
+                Err(empty(&self.file))
             }
             Some(handle) if handle.metadata().is_ok_and(|m| m.is_file()) => Ok(handle),
             _ => Err(no_pipe(&self.file, self.format)),
@@ -218,39 +221,48 @@ impl Source {
 }
 
 fn no_pipe(file: &str, format: Format) -> Error {
-    Error::usage(format!("{file}: {format} files are not read from a pipe; save it to a file first"))
+    Error::usage(format!("{format} files are not read from a pipe"))
+        .with_remedy("save it to a file first")
+        .in_file(file)
+}
+
+fn empty(file: &str) -> Error {
+    Error::data("the file is empty").in_file(file)
 }
 
 /// What to do about a file whose extension is that of no format.
-fn unknown_extension(path: &Path) -> String {
+fn unknown_extension(path: &Path) -> Error {
     let extension = path.extension().map(|text| text.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
-        Some("npy") => {
-            "a single array is not read; save it with numpy.savez as features (and labels) of a .npz".into()
-        }
+        Some("npy") => Error::usage("a single array is not read")
+            .with_remedy("save it with numpy.savez as features (and labels) of a .npz"),
         Some("gz" | "bz2" | "xz" | "zst" | "zip") => {
-            "compressed files are not read; decompress it first".into()
+            Error::usage("compressed files are not read").with_remedy("decompress it first")
         }
-        _ => format!("the extension names no known format; give --format (one of {FORMATS})"),
+        _ => Error::usage("the extension names no known format").with_remedy(message![
+            "give ",
+            Subject::Format,
+            " (one of {FORMATS})"
+        ]),
     }
 }
 
 /// The message of a container without an array or variable that it must have.
 fn missing_name(file: &str, kind: &str, name: &str, held: &[String]) -> Error {
     let shown = if held.is_empty() { "none".to_string() } else { roles::listed(held) };
-    let remedy = match name {
-        "features" | "labels" if !held.is_empty() => "; name them features and labels",
-        _ => "",
-    };
-    Error::data(format!("{file}: no {kind} {name:?}; it holds {shown}{remedy}"))
+    let missing = Error::data(format!("no {kind} {name:?}; it holds {shown}")).in_file(file);
+    match name {
+        "features" | "labels" if !held.is_empty() => missing.with_remedy("name them features and labels"),
+        _ => missing,
+    }
 }
 
 /// A failed read: damage of the data, or the system's refusal.
 fn read_error(file: &str, error: std::io::Error) -> Error {
     if error.kind() == ErrorKind::OutOfMemory {
-        Error::data(format!("{file}: {error}"))
+        Error::data(error.to_string()).in_file(file)
     } else if numbers::is_damage(&error) {
-        Error::data(format!("{file}: the file is damaged or cut short ({error})"))
+        Error::data(format!("the file is damaged or cut short ({error})")).in_file(file)
     } else {
         Error::io(file, error)
     }
@@ -260,19 +272,16 @@ fn read_error(file: &str, error: std::io::Error) -> Error {
 fn refuse_beside_unnamed(source: &Source, options: &ReadOptions) -> Result<()> {
     let named = source.format()?.text_column.is_some();
     match (&options.image_column, &options.votes) {
-        (Some(_), _) if !named => Err(needs_names(source, "--image-column")),
-        (_, Some(_)) if !named => Err(needs_names(source, "--votes")),
+        (Some(_), _) if !named => Err(needs_names(source, Subject::ImageColumn)),
+        (_, Some(_)) if !named => Err(needs_names(source, Subject::Votes)),
         _ => Ok(()),
     }
 }
 
-fn needs_names(source: &Source, role: &str) -> Error {
-    Error::usage(format!(
-        "{}: {role} needs a table with named columns ({}), not {}",
-        source.file,
-        Format::with_names(),
-        source.format
-    ))
+fn needs_names(source: &Source, role: Subject) -> Error {
+    let (known, format) = (Format::with_names(), source.format);
+    Error::usage(message![role, " needs a table with named columns ({known}), not {format}"])
+        .in_file(&source.file)
 }
 
 /// Refuses choices of columns by name in a format whose columns have none.
@@ -280,10 +289,9 @@ fn refuse_ignore(source: &Source, options: &ReadOptions) -> Result<()> {
     if options.ignore.is_empty() {
         return Ok(());
     }
-    Err(Error::usage(format!(
-        "{}: --ignore needs columns with names, which {} files do not have",
-        source.file, source.format
-    )))
+    let format = source.format;
+    let refusal = message![Subject::Ignore, " needs columns with names, which {format} files do not have"];
+    Err(Error::usage(refusal).in_file(&source.file))
 }
 
 /// Blocks cut from features that are in memory.
@@ -319,5 +327,5 @@ fn check_feature_count(file: &str, found: usize, expected: usize) -> Result<()> 
     if found == expected {
         return Ok(());
     }
-    Err(Error::data(format!("{file}: {found} features where the model expects {expected}")))
+    Err(Error::data(format!("{found} features where the model expects {expected}")).in_file(file))
 }

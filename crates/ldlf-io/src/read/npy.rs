@@ -35,7 +35,8 @@ impl ArrayHeader {
             reader.read_exact(&mut bytes).map_err(|e| read_error(file, e))?;
             Ok(bytes)
         };
-        let odd = |reason: &str| Error::data(format!("{file}: {name:?} is not a NumPy array ({reason})"));
+        let odd =
+            |reason: &str| Error::data(format!("{name:?} is not a NumPy array ({reason})")).in_file(file);
         let start = exact(8)?;
         if !start.starts_with(b"\x93NUMPY") {
             return Err(odd("its first bytes"));
@@ -107,19 +108,24 @@ impl ArrayHeader {
 
     pub fn rows_and_columns(&self, file: &str, name: &str) -> Result<(usize, usize)> {
         match self.shape[..] {
-            [_, 0] => Err(Error::data(format!("{file}: {name:?} has no columns"))),
+            [_, 0] => Err(Error::data(format!("{name:?} has no columns")).in_file(file)),
             [rows, cols] => {
                 check_columns(cols)?;
                 Ok((rows, cols))
             }
-            _ => Err(Error::data(format!(
-                "{file}: {name:?} has {} dimensions where rows and columns are expected",
-                self.shape.len()
-            ))),
+            _ => {
+                let found = self.shape.len();
+                Err(Error::data(format!(
+                    "{name:?} has {found} dimensions where rows and columns are expected"
+                ))
+                .in_file(file))
+            }
         }
     }
 }
 
 fn unread(file: &str, name: &str, descr: &str) -> Error {
-    Error::data(format!("{file}: {name:?} holds {descr:?}, which is not read; save it as float32"))
+    Error::data(format!("{name:?} holds {descr:?}, which is not read"))
+        .with_remedy("save it as float32")
+        .in_file(file)
 }

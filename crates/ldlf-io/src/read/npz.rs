@@ -23,6 +23,7 @@ use super::{
 };
 use crate::format::FileFormat;
 use crate::write;
+use ldlf_core::error::{Column, Place};
 use ldlf_core::targets::normalise_rows;
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
 use ldlf_math::memory::Growth;
@@ -53,9 +54,8 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     }
     let labels = if single { None } else { archive.matrix("labels")? };
     if let Some(labels) = labels {
-        parts.targets = Some(normalise_rows(&labels, options.strict, &|row, label| match label {
-            Some(label) => format!("{file} row {}, label {}", row + 1, label + 1),
-            None => format!("{file} row {}", row + 1),
+        parts.targets = Some(normalise_rows(&labels, options.strict, &|row, label| {
+            Place::file(&file).row(row + 1).label(label.map(|label| label + 1))
         })?);
     } else if options.label_column.is_none() {
         return Err(archive.missing("labels"));
@@ -109,7 +109,7 @@ impl RowStream for ArrayRows {
         let end = self.given.saturating_add(rows.max(1)).min(self.rows);
         while self.given < end {
             let row = next_row(&self.file, &mut self.numbers, self.given, self.cols)?;
-            block.push(&row).map_err(|reason| Error::data(format!("{}: {reason}", self.file)))?;
+            block.push(&row).map_err(|error| error.in_file(&self.file))?;
             self.given += 1;
         }
         if self.given == self.rows {
@@ -130,17 +130,17 @@ fn next_row<R: Read>(file: &str, numbers: &mut Numbers<R>, row: usize, cols: usi
     while out.len() < cols {
         growth
             .reached(size_of_val(&out[..]))
-            .map_err(|reason| Error::data(format!("{file} row {}: {reason}", row + 1)))?;
+            .map_err(|reason| Error::data(reason).at(Place::file(file).row(row + 1)))?;
         let piece = numbers.piece_of(cols - out.len()).map_err(|e| read_error(file, e))?;
         for &value in piece.unwrap_or_default() {
-            out.push(single_precision(value).map_err(|reason| feature_fault(file, row, out.len(), &reason))?);
+            out.push(single_precision(value).map_err(|error| error.at(feature(file, row, out.len())))?);
         }
     }
     Ok(out)
 }
 
-fn feature_fault(file: &str, row: usize, column: usize, reason: &str) -> Error {
-    Error::data(format!("{file} row {}, feature {}: {reason}", row + 1, column + 1))
+fn feature(file: &str, row: usize, column: usize) -> Place {
+    Place::file(file).row(row + 1).feature(column + 1)
 }
 
 /// An archive and the names of its arrays.
@@ -217,7 +217,7 @@ impl Archive {
     fn vector(&mut self, name: &str) -> Result<Option<Vec<f64>>> {
         let Some((header, values)) = self.array(name)? else { return Ok(None) };
         if header.shape.iter().filter(|&&size| size != 1).count() > 1 {
-            return Err(Error::data(format!("{}: {name:?} must be a vector", self.file)));
+            return Err(Error::data(format!("{name:?} must be a vector")).in_file(&self.file));
         }
         Ok(Some(values))
     }
@@ -227,12 +227,10 @@ impl Archive {
         let values = self.vector(name)?.ok_or_else(|| self.missing(name))?;
         match values.iter().position(|v| !v.is_finite()) {
             None => Ok(values),
-            Some(row) => Err(Error::data(format!(
-                "{} row {}, {name:?}: {} is not a finite number",
-                self.file,
-                row + 1,
-                values[row]
-            ))),
+            Some(row) => {
+                let place = Place::file(&self.file).row(row + 1).cell(Column::Array(name.into()));
+                Err(Error::data(format!("{} is not a finite number", values[row])).at(place))
+            }
         }
     }
 
@@ -265,16 +263,14 @@ impl Archive {
                 let mut gatherer = RowGatherer::new(cols);
                 for row in 0..rows {
                     let row = next_row(file, numbers, row, cols)?;
-                    gatherer.push(&row).map_err(|reason| Error::data(format!("{file}: {reason}")))?;
+                    gatherer.push(&row).map_err(|error| error.in_file(file))?;
                 }
                 return Ok(gatherer.finish());
             }
             let mut gatherer = ColumnGatherer::new(rows, cols)?;
             while let Some(piece) = numbers.piece().map_err(|e| read_error(file, e))? {
                 for &value in piece {
-                    gatherer
-                        .push(value)
-                        .map_err(|(row, column, reason)| feature_fault(file, row, column, &reason))?;
+                    gatherer.push(value).map_err(|error| error.in_file(file))?;
                 }
             }
             gatherer.finish()
@@ -290,7 +286,7 @@ impl Archive {
             let member = self.zip.by_name("format.npy").map_err(|e| zip_error(&self.file, e))?;
             member.take(1024).read_to_end(&mut format).map_err(|e| read_error(&self.file, e))?;
             if !format.ends_with(b"csr") {
-                return Err(Error::data(format!("{}: sparse features must be stored as CSR", self.file)));
+                return Err(Error::data("sparse features must be stored as CSR").in_file(&self.file));
             }
             return self.sparse("").map(Features::Sparse);
         }
@@ -306,7 +302,8 @@ impl Archive {
         let (shape, indptr) = (part("shape")?, part("indptr")?);
         let (columns, values) = (part("indices")?, part("data")?);
         let file = &self.file;
-        let odd = |reason: &str| Error::data(format!("{file}: the sparse features are damaged ({reason})"));
+        let odd =
+            |reason: &str| Error::data(format!("the sparse features are damaged ({reason})")).in_file(file);
         let &[rows, cols] = &shape[..] else { return Err(odd("the shape is not two numbers")) };
         let indptr: Vec<usize> = indptr.iter().map(|&start| start as usize).collect();
         if rows < 0.0 || rows as usize != indptr.len().saturating_sub(1) || cols < 1.0 {
@@ -326,7 +323,7 @@ impl Archive {
             for entry in range[0]..range[1] {
                 let column = columns[entry] as u32;
                 let value = single_precision(values[entry])
-                    .map_err(|reason| feature_fault(file, row, column as usize, &reason))?;
+                    .map_err(|error| error.at(feature(file, row, column as usize)))?;
                 entries.push((column, value));
             }
             entries.sort_by_key(|(column, _)| *column);
@@ -346,7 +343,7 @@ impl Archive {
         let checksum = member.crc32();
         drop(member);
         let mut reader = self.zip.into_inner();
-        let start = start.ok_or_else(|| Error::data(format!("{file}: {name:?} cannot be located")))?;
+        let start = start.ok_or_else(|| Error::data(format!("{name:?} cannot be located")).in_file(&file))?;
         reader.seek(SeekFrom::Start(start)).map_err(|e| read_error(&file, e))?;
         match method {
             CompressionMethod::Stored => Ok(Box::new(Checked::new(reader.take(size), checksum))),
@@ -354,7 +351,8 @@ impl Archive {
                 Ok(Box::new(Checked::new(DeflateDecoder::new(reader.take(size)), checksum)))
             }
             other => {
-                Err(Error::data(format!("{file}: {name:?} is compressed by {other}, which is not read")))
+                let refusal = format!("{name:?} is compressed by {other}, which is not read");
+                Err(Error::data(refusal).in_file(file))
             }
         }
     }
@@ -363,6 +361,6 @@ impl Archive {
 fn zip_error(file: &str, error: ZipError) -> Error {
     match error {
         ZipError::Io(error) => read_error(file, error),
-        other => Error::data(format!("{file}: not a usable .npz archive ({other})")),
+        other => Error::data(format!("not a usable .npz archive ({other})")).in_file(file),
     }
 }

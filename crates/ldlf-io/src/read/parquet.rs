@@ -50,12 +50,12 @@ pub(super) fn open(source: Source) -> Result<ColumnTable> {
             || chunk.compressed_size() < 0
     };
     if chunks().any(odd) {
-        return Err(Error::data(format!("{file}: not a usable Parquet file (a column before its start)")));
+        return Err(Error::data("not a usable Parquet file (a column before its start)").in_file(file));
     }
     if chunks().any(|chunk| chunk.compression() == Compression::LZO) {
-        return Err(Error::data(format!(
-            "{file}: compressed by LZO, which is not read; save it with the compression zstd"
-        )));
+        return Err(Error::data("compressed by LZO, which is not read")
+            .with_remedy("save it with the compression zstd")
+            .in_file(file));
     }
     let fields = metadata.schema().fields();
     Ok(ColumnTable {
@@ -122,9 +122,9 @@ impl BatchSource for Batches {
 }
 
 fn unreadable(file: &str, error: &ParquetError) -> Error {
-    Error::data(format!("{file}: not a usable Parquet file ({error})"))
+    Error::data(format!("not a usable Parquet file ({error})")).in_file(file)
 }
 
 fn unreadable_batch(file: &str, error: &ArrowError) -> Error {
-    Error::data(format!("{file}: the Parquet data cannot be read ({error})"))
+    Error::data(format!("the Parquet data cannot be read ({error})")).in_file(file)
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::ReadOptions;
 use super::assemble::one_label;
 use super::derived::{Origin, allow_missing, origin_of};
-use ldlf_core::{Error, Result, Schema};
+use ldlf_core::error::{Place, Subject, shown};
+use ldlf_core::{Error, Result, Schema, message};
 
 /// The columns by what they are for, as positions in the header.
 pub(super) struct Roles {
@@ -26,54 +27,59 @@ impl Roles {
     pub fn resolve(file: &str, header: &[String], options: &ReadOptions) -> Result<Self> {
         check_header(file, header)?;
         let table = Table { file, header, places: places(header) };
-        let mut taken: Vec<Option<&str>> = vec![None; header.len()];
+        let mut taken: Vec<Option<Subject>> = vec![None; header.len()];
         for name in &options.ignore {
-            for column in table.matching(name, "--ignore")? {
-                taken[column] = Some("--ignore");
+            for column in table.matching(name, Subject::Ignore)? {
+                taken[column] = Some(Subject::Ignore);
             }
         }
-        let mut one = |name: &Option<String>, role: &'static str| -> Result<Option<usize>> {
+        let mut one = |name: &Option<String>, role: Subject| -> Result<Option<usize>> {
             let Some(name) = name else { return Ok(None) };
             let column = table.find(name, role)?;
             claim(&mut taken, column, role, name)?;
             Ok(Some(column))
         };
-        let single = one(&options.label_column, "--label-column")?;
-        let weights = one(&options.sample_weights, "--sample-weights")?;
-        let split = one(&options.split_column, "--split-column")?;
-        let group = one(&options.group, "--group")?;
-        let image = one(&options.image_column, "--image-column")?;
-        let labels = table.choose(&options.labels, "--labels", &mut taken)?;
+        let single = one(&options.label_column, Subject::LabelColumn)?;
+        let weights = one(&options.sample_weights, Subject::SampleWeights)?;
+        let split = one(&options.split_column, Subject::SplitColumn)?;
+        let group = one(&options.group, Subject::Group)?;
+        let image = one(&options.image_column, Subject::ImageColumn)?;
+        let labels = table.choose(&options.labels, Subject::Labels, &mut taken)?;
         if labels.is_empty() && single.is_none() && options.votes.is_none() {
-            return Err(Error::usage(format!(
-                "{file}: which columns are the labels? Name them with --labels (a pattern such as \"rating_*\" \
-                 will do), or one ordered label with --label-column; the columns are {}",
-                listed(header)
-            )));
+            let columns = listed(header);
+            return Err(Error::usage(message![
+                "which columns are the labels? Name them with ",
+                Subject::Labels,
+                " (a pattern such as \"rating_*\" will do), or one ordered label with ",
+                Subject::LabelColumn,
+                "; the columns are {columns}"
+            ])
+            .in_file(file));
         }
         if let [only] = labels[..] {
             return Err(one_label(file, &header[only]));
         }
         let sources = [
-            (!labels.is_empty(), "--labels"),
-            (options.votes.is_some(), "--votes"),
-            (single.is_some() && options.spread.is_some(), "--label-column with --sigma"),
+            (!labels.is_empty(), message![Subject::Labels]),
+            (options.votes.is_some(), message![Subject::Votes]),
+            (
+                single.is_some() && options.spread.is_some(),
+                message![Subject::LabelColumn, " with ", Subject::Sigma],
+            ),
         ];
-        let sources: Vec<&str> =
-            sources.into_iter().filter(|(given, _)| *given).map(|(_, source)| source).collect();
-        if let [first, second, ..] = sources[..] {
-            return Err(Error::usage(format!(
-                "the targets come from {first}, or from {second}; leave one of them out"
-            )));
+        let mut sources = sources.into_iter().filter(|(given, _)| *given).map(|(_, source)| source);
+        if let (Some(first), Some(second)) = (sources.next(), sources.next()) {
+            return Err(Error::usage(message!["the targets come from ", first, ", or from ", second])
+                .with_remedy("leave one of them out"));
         }
         if let (Some(_), [name, ..]) =
             (image, [&options.features[..], &options.categories].concat().as_slice())
         {
-            return Err(Error::usage(format!(
-                "{file}: the rows are images, which have no feature {name:?}; leave out --features and --categories"
-            )));
+            return Err(Error::usage(format!("the rows are images, which have no feature {name:?}"))
+                .with_remedy(message!["leave out ", Subject::Features, " and ", Subject::Categories])
+                .in_file(file));
         }
-        let categories = table.choose(&options.categories, "--categories", &mut taken)?;
+        let categories = table.choose(&options.categories, Subject::Categories, &mut taken)?;
         let number = |column| Origin::Number { column, missing: options.missing_values };
         let named = |column: usize| (number(column), header[column].clone());
         let mut chosen: Vec<(Origin, String)> = Vec::new();
@@ -84,7 +90,7 @@ impl Roles {
             match origin_of(name, &table.places).filter(|_| !table.places.contains_key(name.as_str())) {
                 Some(origin) => chosen.push((origin, name.clone())),
                 None => {
-                    let columns = table.choose(std::slice::from_ref(name), "--features", &mut taken)?;
+                    let columns = table.choose(std::slice::from_ref(name), Subject::Features, &mut taken)?;
                     chosen.extend(columns.into_iter().map(named));
                 }
             }
@@ -92,7 +98,7 @@ impl Roles {
         let (mut features, feature_names): (Vec<Origin>, Vec<String>) = chosen.into_iter().unzip();
         allow_missing(&mut features);
         if features.is_empty() && categories.is_empty() && image.is_none() {
-            return Err(Error::data(format!("{file}: no column is left for the features")));
+            return Err(Error::data("no column is left for the features").in_file(file));
         }
         Ok(Roles { features, feature_names, categories, labels, single, weights, split, group, image })
     }
@@ -114,10 +120,9 @@ pub(super) fn features_of_model(
         for name in names {
             let column = places.get(name.as_str()).copied().map(number);
             origins.push(column.or_else(|| origin_of(name, &places)).ok_or_else(|| {
-                Error::data(format!(
-                    "{file}: no column {name:?}, which the model needs; the columns are {}",
-                    listed(header)
-                ))
+                let columns = listed(header);
+                Error::data(format!("no column {name:?}, which the model needs; the columns are {columns}"))
+                    .in_file(file)
             })?);
         }
         allow_missing(&mut origins);
@@ -131,8 +136,8 @@ pub(super) fn features_of_model(
     Ok(origins)
 }
 
-/// The column of a name, which an option gave.
-pub(super) fn find(file: &str, header: &[String], name: &str, role: &str) -> Result<usize> {
+/// The column of a name, which `role` gave.
+pub(super) fn find(file: &str, header: &[String], name: &str, role: Subject) -> Result<usize> {
     check_header(file, header)?;
     Table { file, header, places: places(header) }.find(name, role)
 }
@@ -144,20 +149,17 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn find(&self, name: &str, role: &str) -> Result<usize> {
+    fn find(&self, name: &str, role: Subject) -> Result<usize> {
         self.places.get(name).copied().ok_or_else(|| self.unknown(name, role))
     }
 
-    fn unknown(&self, name: &str, role: &str) -> Error {
-        Error::data(format!(
-            "{}: no column {name:?} ({role}); the columns are {}",
-            self.file,
-            listed(self.header)
-        ))
+    fn unknown(&self, name: &str, role: Subject) -> Error {
+        let columns = listed(self.header);
+        Error::data(message!["no column {name:?} (", role, "); the columns are {columns}"]).in_file(self.file)
     }
 
     /// The columns that a name or a pattern means, in the header's order. A column really called so goes first.
-    fn matching(&self, name: &str, role: &str) -> Result<Vec<usize>> {
+    fn matching(&self, name: &str, role: Subject) -> Result<Vec<usize>> {
         if let Some(&column) = self.places.get(name) {
             return Ok(vec![column]);
         }
@@ -167,12 +169,7 @@ impl Table<'_> {
     }
 
     /// The columns of a list of names and patterns, in the list's order. A pattern passes over columns with another role.
-    fn choose<'r>(
-        &self,
-        names: &[String],
-        role: &'r str,
-        taken: &mut [Option<&'r str>],
-    ) -> Result<Vec<usize>> {
+    fn choose(&self, names: &[String], role: Subject, taken: &mut [Option<Subject>]) -> Result<Vec<usize>> {
         let mut chosen = Vec::new();
         for name in names {
             let exact = self.places.contains_key(name.as_str());
@@ -191,13 +188,15 @@ impl Table<'_> {
     }
 }
 
-fn claim<'r>(taken: &mut [Option<&'r str>], column: usize, role: &'r str, name: &str) -> Result<()> {
+fn claim(taken: &mut [Option<Subject>], column: usize, role: Subject, name: &str) -> Result<()> {
     match taken[column].replace(role) {
         None => Ok(()),
         Some(other) if other == role => {
-            Err(Error::usage(format!("the column {name:?} is named twice by {role}")))
+            Err(Error::usage(message!["the column {name:?} is named twice by ", role]))
         }
-        Some(other) => Err(Error::usage(format!("the column {name:?} is named by both {other} and {role}"))),
+        Some(other) => {
+            Err(Error::usage(message!["the column {name:?} is named by both ", other, " and ", role]))
+        }
     }
 }
 
@@ -207,15 +206,16 @@ fn places(header: &[String]) -> HashMap<&str, usize> {
 
 fn check_header(file: &str, header: &[String]) -> Result<()> {
     if let Some(column) = header.iter().position(String::is_empty) {
-        return Err(Error::data(format!(
-            "{file} line 1: column {} has no name (a saved row index? write the file without it)",
-            column + 1
-        )));
+        return Err(Error::data(format!("column {} has no name", column + 1))
+            .with_note("a saved row index? write the file without it")
+            .at(Place::file(file).line(1)));
     }
     let places = places(header);
     if let Some((_, name)) = header.iter().enumerate().find(|(column, name)| places[name.as_str()] != *column)
     {
-        return Err(Error::data(format!("{file} line 1: the column name {name:?} stands twice")));
+        return Err(
+            Error::data(format!("the column name {name:?} stands twice")).at(Place::file(file).line(1))
+        );
     }
     Ok(())
 }
@@ -234,19 +234,6 @@ fn fits(pattern: &str, name: &str) -> bool {
         left = &left[at + part.len()..];
     }
     true
-}
-
-/// A name as messages may show it: control characters, which a terminal would obey, as escapes.
-pub(super) fn shown(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for character in name.chars() {
-        if character.is_control() {
-            text.extend(character.escape_default());
-        } else {
-            text.push(character);
-        }
-    }
-    text
 }
 
 /// The first names of a list, for a message.

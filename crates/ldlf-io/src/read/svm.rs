@@ -1,8 +1,8 @@
 //! Lines of `d1,d2,...,dC index:value index:value ...`: svmlight with a label distribution in place of the class.
 //!
 //! The labels are shares or vote counts, as many on every line; indices count from 1 and rise; features that are not
-//! named are 0; `#` starts a comment. A single number before the features is one ordered label, which needs a spread
-//! (`--sigma`). For predictions the labels may be absent.
+//! named are 0; `#` starts a comment. A single number before the features is one ordered label, which needs a spread.
+//! For predictions the labels may be absent.
 //!
 //! ```text
 //! # three labels, the second line as votes
@@ -15,11 +15,12 @@ use std::io::{BufReader, Read};
 use super::assemble::{Parts, needs_spread};
 use super::gather::single_precision;
 use super::lines::read_line;
-use super::{Loaded, ReadOptions, RowStream, Source, read_error, refuse_ignore};
+use super::{Loaded, ReadOptions, RowStream, Source, empty, read_error, refuse_ignore};
 use crate::format::FileFormat;
 use crate::write;
+use ldlf_core::error::{Message, Place, Subject};
 use ldlf_core::targets::TargetRows;
-use ldlf_core::{Csr, Error, Features, Result};
+use ldlf_core::{Csr, Error, Features, Result, message};
 
 /// svmlight lines.
 pub(crate) const FORMAT: FileFormat = FileFormat {
@@ -53,12 +54,12 @@ impl Lines {
         Lines { file, reader, number: 0, text: String::new(), labels: Vec::new(), entries: Vec::new() }
     }
 
-    fn place(&self) -> String {
-        format!("{} line {}", self.file, self.number)
+    fn place(&self) -> Place {
+        Place::file(&self.file).line(self.number as u64)
     }
 
-    fn fault(&self, reason: &str) -> Error {
-        Error::data(format!("{}: {reason}", self.place()))
+    fn fault(&self, reason: impl Into<Message>) -> Error {
+        Error::data(reason).at(self.place())
     }
 
     /// Reads the next line that holds more than a comment; `false` at the end.
@@ -88,7 +89,8 @@ impl Lines {
             for (label, text) in first.split(',').enumerate() {
                 let value = text
                     .parse()
-                    .map_err(|_| self.fault(&format!("label {}: {text:?} is not a number", label + 1)))?;
+                    .map_err(|_| Error::data(format!("{text:?} is not a number")))
+                    .map_err(|error| error.at(self.place().label(Some(label + 1))))?;
                 self.labels.push(value);
             }
         }
@@ -97,20 +99,19 @@ impl Lines {
                 .split_once(':')
                 .and_then(|(index, value)| Some((index.parse::<u128>().ok()?, value.parse::<f64>().ok()?)));
             let Some((index, value)) = entry else {
-                return Err(self.fault(&format!("{word:?} is not index:value")));
+                return Err(self.fault(format!("{word:?} is not index:value")));
             };
             let index =
                 u32::try_from(index).ok().filter(|&index| index <= MOST_FEATURES).ok_or_else(|| {
-                    self.fault(&format!(
-                        "the index {index} is larger than {MOST_FEATURES}; number the features anew"
-                    ))
+                    self.fault(format!("the index {index} is larger than {MOST_FEATURES}"))
+                        .with_remedy("number the features anew")
                 })?;
             let previous = self.entries.last().map_or(0, |(column, _)| column + 1);
             if index <= previous {
-                return Err(self.fault(&format!("the index {index} does not rise (indices start at 1)")));
+                return Err(self.fault(format!("the index {index} does not rise (indices start at 1)")));
             }
-            let value = single_precision(value)
-                .map_err(|reason| self.fault(&format!("feature {index}: {reason}")))?;
+            let value =
+                single_precision(value).map_err(|error| error.at(self.place().feature(index as usize)))?;
             self.entries.push((index - 1, value));
         }
         Ok(())
@@ -120,16 +121,15 @@ impl Lines {
 /// Reads distributions, or single labels, with their sparse features.
 pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     refuse_ignore(&source, options)?;
-    for (option, name) in [
-        ("--sample-weights", &options.sample_weights),
-        ("--split-column", &options.split_column),
-        ("--group", &options.group),
+    for (role, name) in [
+        (Subject::SampleWeights, &options.sample_weights),
+        (Subject::SplitColumn, &options.split_column),
+        (Subject::Group, &options.group),
     ] {
         if name.is_some() {
-            return Err(Error::usage(format!(
-                "{}: an svmlight file has no column for {option}",
-                source.file
-            )));
+            return Err(
+                Error::usage(message!["an svmlight file has no column for ", role]).in_file(&source.file)
+            );
         }
     }
     let stem = source.stem.clone();
@@ -143,34 +143,33 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
             labels = lines.labels.len();
             match labels {
                 0 => return Err(lines.fault("no labels before the features")),
-                1 if options.spread.is_none() => return Err(needs_spread(&lines.place())),
+                1 if options.spread.is_none() => return Err(needs_spread(lines.place())),
                 1 => {}
                 _ => targets = Some(TargetRows::new(labels, options.strict)),
             }
         }
         if lines.labels.len() != labels {
             return Err(
-                lines.fault(&format!("{} labels where the first row has {labels}", lines.labels.len()))
+                lines.fault(format!("{} labels where the first row has {labels}", lines.labels.len()))
             );
         }
         match &mut targets {
-            Some(targets) => targets.push(&lines.labels, &|label| match label {
-                Some(label) => format!("{}, label {}", lines.place(), label + 1),
-                None => lines.place(),
-            })?,
+            Some(targets) => {
+                targets.push(&lines.labels, &|label| lines.place().label(label.map(|label| label + 1)))?;
+            }
             None if lines.labels[0].is_finite() => singles.push(lines.labels[0]),
-            None => return Err(lines.fault(&format!("the label {} is not a finite number", lines.labels[0]))),
+            None => return Err(lines.fault(format!("the label {} is not a finite number", lines.labels[0]))),
         }
         indices.extend(lines.entries.iter().map(|(column, _)| *column));
         values.extend(lines.entries.iter().map(|(_, value)| *value));
         indptr.push(indices.len());
     }
     if indptr.len() == 1 {
-        return Err(Error::data(format!("{}: the file is empty", lines.file)));
+        return Err(empty(&lines.file));
     }
     let columns = indices.iter().max().map_or(0, |&column| column as usize + 1);
     if columns == 0 {
-        return Err(Error::data(format!("{}: no row has a feature", lines.file)));
+        return Err(Error::data("no row has a feature").in_file(&lines.file));
     }
     let features = Features::Sparse(Csr::new(columns, indptr, indices, values)?);
     let mut parts = Parts::new(lines.file, stem, features);
@@ -202,7 +201,7 @@ impl RowStream for SparseLines {
             {
                 let reason =
                     format!("the index {} where the model expects {} features", column + 1, self.features);
-                return Err(self.lines.fault(&reason));
+                return Err(self.lines.fault(reason));
             }
             block.push_row(entries.iter().copied());
         }

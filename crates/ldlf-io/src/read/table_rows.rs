@@ -5,8 +5,8 @@ use super::derived::Derived;
 use super::gather::RowGatherer;
 use super::roles::Roles;
 use super::{Loaded, ReadOptions};
+use ldlf_core::Result;
 use ldlf_core::targets::TargetRows;
-use ldlf_core::{Error, Result};
 
 /// What has been read of a table so far; roles that no column has stay empty.
 pub(super) struct TableRows {
@@ -41,8 +41,8 @@ impl TableRows {
         row: &mut [f32],
         categories: impl Iterator<Item = &'a str>,
     ) -> Result<()> {
-        self.derived.note(row, categories).map_err(|reason| Error::data(format!("{file} {reason}")))?;
-        self.features.push(row).map_err(|reason| Error::data(format!("{file}: {reason}")))
+        self.derived.note(row, categories).map_err(|error| error.in_file(file))?;
+        self.features.push(row).map_err(|error| error.in_file(file))
     }
 
     /// Joins what was read.
@@ -57,7 +57,7 @@ impl TableRows {
         let (features, feature_names) = self
             .derived
             .finish(self.features.finish(), roles.feature_names)
-            .map_err(|error| Error::data(format!("{file}: {error}")))?;
+            .map_err(|error| error.in_file(file))?;
         let mut parts = Parts::new(file.to_string(), stem, features);
         parts.feature_names = Some(feature_names);
         if !roles.labels.is_empty() {

@@ -7,6 +7,7 @@ use super::npy::ArrayHeader;
 use super::numbers::Numbers;
 use super::read_error;
 use crate::input;
+use ldlf_core::error::Place;
 use ldlf_core::targets::normalise_rows;
 use ldlf_core::{Error, Matrix, Result};
 
@@ -26,15 +27,14 @@ pub(super) fn read(
     let header = ArrayHeader::read(&file, NAME, &mut reader)?;
     let found = header.rows_and_columns(&file, NAME)?.0;
     if found != rows {
-        return Err(Error::data(format!(
-            "{file}: {found} rows of votes, but {table} has {rows} rows; give one line of votes for each of them, in their order"
-        )));
+        return Err(Error::data(format!("{found} rows of votes, but {table} has {rows} rows"))
+            .with_remedy("give one line of votes for each of them, in their order")
+            .in_file(path));
     }
     let storage = header.storage(&file, NAME)?;
     let mut numbers = Numbers::new(&mut reader as &mut dyn Read, storage, header.big_endian, header.count);
     let values = numbers.rest().map_err(|e| read_error(&file, e))?;
-    normalise_rows(&header.by_rows(&file, NAME, values)?, strict, &|row, label| match label {
-        Some(label) => format!("{file} row {}, label {}", row + 1, label + 1),
-        None => format!("{file} row {}", row + 1),
+    normalise_rows(&header.by_rows(&file, NAME, values)?, strict, &|row, label| {
+        Place::file(path).row(row + 1).label(label.map(|label| label + 1))
     })
 }

@@ -107,7 +107,9 @@ impl TableForm {
         let form = TableForm::all().find(|form| extension.as_deref() == Some(form.extension));
         form.ok_or_else(|| {
             let forms = either(TableForm::all().map(|form| form.extension));
-            Error::usage(format!("{}: tables are written as {forms}; choose one of these", path.display()))
+            Error::usage(format!("tables are written as {forms}"))
+                .with_remedy("choose one of these")
+                .in_file(path)
         })
     }
 
@@ -125,14 +127,7 @@ pub fn save_table(
     formulas: Formulas,
     fill: impl FnOnce(BoxedWriter<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut outcome = Ok(());
-    let written = write_atomically(path, overwrite, |file| {
-        outcome = fill(form.writer(file, formulas));
-        // What went wrong is in `outcome`; this only keeps the file from being renamed.
-        if outcome.is_ok() { Ok(()) } else { Err(std::io::Error::other("unfinished")) }
-    });
-    outcome?;
-    written
+    write_atomically(path, overwrite, |file| fill(form.writer(file, formulas)))
 }
 
 /// How a format writes a dataset; with votes, counts in place of shares.
@@ -148,7 +143,9 @@ pub fn dataset_format(path: &Path) -> Result<Format> {
     let format = Format::from_path(path).filter(|format| dataset_formats().any(|known| known == *format));
     format.ok_or_else(|| {
         let formats = either(dataset_formats().map(Format::name));
-        Error::usage(format!("{}: datasets are written as {formats}; choose one of these", path.display()))
+        Error::usage(format!("datasets are written as {formats}"))
+            .with_remedy("choose one of these")
+            .in_file(path)
     })
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ldlf_core::{Error, Result};
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::{Error, Result, message};
 use ldlf_io::results::CurvePoint;
 
 use super::{Evaluation, LearnerRun, from_json};
@@ -39,14 +40,15 @@ pub enum Predictions {
 pub(super) fn read(path: &Path) -> Result<Evaluation> {
     let file = path.join("results.json");
     if !file.exists() {
-        return Err(Error::data(format!(
-            "{} has no results.json; give a folder that `ldlf cv --results` wrote",
-            path.display()
-        )));
+        return Err(Error::data(format!("{} has no results.json", path.display())).with_remedy(message![
+            "give a folder that ",
+            Subject::ResultsFolder,
+            " wrote"
+        ]));
     }
     let mut evaluations = from_json(&file)?;
     if evaluations.len() != 1 {
-        return Err(Error::data(format!("{}: one evaluation is expected in a folder", file.display())));
+        return Err(Error::data("one evaluation is expected in a folder").in_file(file));
     }
     let mut evaluation = evaluations.remove(0);
     evaluation.folder = Some(ResultsFolder(path.to_path_buf()));
@@ -58,11 +60,8 @@ impl ResultsFolder {
     fn table(&self, part: &str, run: &LearnerRun, fold: usize) -> Result<PathBuf> {
         let file = format!("{}-{fold}.csv", run.name);
         if Path::new(&file).file_name() != Some(file.as_ref()) {
-            return Err(Error::data(format!(
-                "{}: {:?} is no name of a learner",
-                self.0.join("results.json").display(),
-                run.name
-            )));
+            let results = self.0.join("results.json");
+            return Err(Error::data(format!("{:?} is no name of a learner", run.name)).in_file(results));
         }
         Ok(self.0.join(part).join(file))
     }
@@ -145,7 +144,7 @@ impl CsvTable {
         if !path.exists() {
             return Ok(None);
         }
-        let bad = |e: csv::Error| Error::data(format!("{}: {e}", path.display()));
+        let bad = |e: csv::Error| Error::data(e.to_string()).in_file(&path);
         let mut reader = csv::Reader::from_reader(ldlf_io::input::open_file(&path)?);
         let columns = reader.headers().map_err(bad)?.iter().map(str::to_string).collect();
         let mut records = Vec::new();
@@ -161,12 +160,17 @@ impl CsvTable {
     pub fn number(&self, record: &Record, place: usize) -> Result<f64> {
         let cell = &record.cells[place];
         cell.parse().map_err(|_| {
-            self.wrong(record.line, &format!("column {:?}: {cell:?} is not a number", self.columns[place]))
+            let place = self.place(record.line).column(&self.columns[place]);
+            Error::data(format!("{cell:?} is not a number")).at(place)
         })
     }
 
-    pub fn wrong(&self, line: u64, what: &str) -> Error {
-        let place = if line == 0 { String::new() } else { format!(" line {line}") };
-        Error::data(format!("{}{place}: {what}", self.path.display()))
+    pub fn wrong(&self, line: u64, what: impl Into<Message>) -> Error {
+        Error::data(what).at(self.place(line))
+    }
+
+    fn place(&self, line: u64) -> Place {
+        let file = Place::file(&self.path);
+        if line == 0 { file } else { file.line(line) }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use ldlf_core::error::Subject;
 use ldlf_core::evaluate::FoldKey;
 use ldlf_core::measures::Scores;
-use ldlf_core::{Error, Result};
+use ldlf_core::{Error, Result, message};
 use ldlf_io::journal::FoldRecord;
 use ldlf_io::results::curve;
 
@@ -13,9 +14,13 @@ use super::{Evaluation, LearnerRun, NamedScores};
 /// Reads a journal; folds that are not finished are absent.
 pub(super) fn read(path: &Path) -> Result<Vec<Evaluation>> {
     let folds = ldlf_io::journal::read(path).map_err(|error| match error {
-        Error::Data(text) => Error::data(format!(
-            "{text} (results are a folder of `cv --results`, a .json file, a .csv table of `sweep`, or a journal)"
-        )),
+        Error::Data(_) => error.with_note(message![
+            "results are a folder of ",
+            Subject::ResultsFolder,
+            ", a .json file, a .csv table of ",
+            Subject::SweepTable,
+            ", or a journal"
+        ]),
         other => other,
     })?;
     let mut evaluations: Vec<(FoldKey, Vec<Entry>)> = Vec::new();

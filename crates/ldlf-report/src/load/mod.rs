@@ -8,7 +8,8 @@ mod sweep_table;
 
 use std::path::Path;
 
-use ldlf_core::{Error, Result, Settings};
+use ldlf_core::error::Subject;
+use ldlf_core::{Error, Result, Settings, message};
 use ldlf_io::results::CurvePoint;
 use serde::Deserialize;
 
@@ -113,7 +114,7 @@ pub fn read(path: &Path) -> Result<Vec<Evaluation>> {
     let file = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     evaluations.iter_mut().for_each(|evaluation| evaluation.file.clone_from(&file));
     match evaluations.iter().all(|evaluation| evaluation.runs.is_empty()) {
-        true => Err(Error::data(format!("{}: there are no results in it", path.display()))),
+        true => Err(Error::data("there are no results in it").in_file(path)),
         false => Ok(evaluations),
     }
 }
@@ -125,11 +126,13 @@ fn from_json(path: &Path) -> Result<Vec<Evaluation>> {
         return Ok(experiment.evaluations());
     }
     let evaluation: Evaluation = serde_json::from_slice(&text).map_err(|e| {
-        Error::data(format!(
-            "{}: not the results of `ldlf cv`, `ldlf sweep` or `ldlf reproduce` ({e}); give a folder of `cv --results`, a JSON \
-             file of these commands, or a journal",
-            path.display()
-        ))
+        Error::data(message!["not the results of ", Subject::Evaluations, " ({e})"])
+            .with_remedy(message![
+                "give a folder of ",
+                Subject::ResultsFolder,
+                ", a JSON file of these commands, or a journal"
+            ])
+            .in_file(path)
     })?;
     Ok(vec![evaluation.named()])
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use ldlf_core::error::Subject;
 use ldlf_core::parameters::parse_value;
-use ldlf_core::{Result, Settings};
+use ldlf_core::{Result, Settings, message};
 
 use super::folder::{CsvTable, Record};
 use super::{Evaluation, LearnerRun, NamedScores};
@@ -16,7 +17,11 @@ pub(super) fn read(path: &Path) -> Result<Evaluation> {
     if axes == 0 || axes == table.columns.len() {
         return Err(table.wrong(
             1,
-            "not a table of `ldlf sweep --out`, whose columns are parameters and then measures such as kl_mean",
+            message![
+                "not a table of ",
+                Subject::SweepTable,
+                ", whose columns are parameters and then measures such as kl_mean"
+            ],
         ));
     }
     let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
