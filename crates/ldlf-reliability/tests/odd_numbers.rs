@@ -159,7 +159,7 @@ fn the_forest_bears_odd_data_with_its_own_settings_and_those_of_its_presets() {
         ("dead leaves", vec!["depth=9", "trees=1", "leaf_prior=0", "scaling=raw", "learning_rate=100"]),
         ("no leaf prior, one tree", vec!["trees=1", "leaf_prior=0", "leaf_iterations=50"]),
         ("sgd", vec!["optimizer=sgd", "learning_rate=1", "weight_decay=0"]),
-        ("a greedy start", vec!["start=greedy", "early_stopping=true"]),
+        ("a greedy start", vec!["init=greedy", "early_stopping=true"]),
         ("shared units", vec!["units=80", "bins=0"]),
     ];
     let presets: Vec<(&'static str, Settings)> =
