@@ -277,6 +277,15 @@ impl Error {
     }
 }
 
+impl From<ldlf_math::Error> for Error {
+    fn from(error: ldlf_math::Error) -> Self {
+        match error {
+            ldlf_math::Error::Shape(message) => Error::data(message),
+            other => Error::usage(other.to_string()),
+        }
+    }
+}
+
 impl Detail {
     fn boxed(message: impl Into<Message>) -> Box<Self> {
         Box::new(Detail { message: message.into(), ..Detail::default() })
@@ -356,14 +365,5 @@ mod tests {
             "no generator is called \"spiral\"; there are mixture, ages"
         );
         assert_eq!(sentence(&[]), "no generator is called \"spiral\"; there are none");
-    }
-}
-
-impl From<ldlf_math::Error> for Error {
-    fn from(error: ldlf_math::Error) -> Self {
-        match error {
-            ldlf_math::Error::Shape(message) => Error::data(message),
-            other => Error::usage(other.to_string()),
-        }
     }
 }

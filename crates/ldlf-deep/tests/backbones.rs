@@ -201,7 +201,7 @@ fn images_of_the_smallest_side_leave_a_pixel() {
 fn a_table_for_a_network_of_images_and_images_for_one_of_tables_are_refused() {
     assert_eq!(
         refusal(BackboneKind::ResNet18, Input::Table { features: 4 }),
-        "backbone=resnet18 reads images, not tables; give a folder or zip file of images, or choose mlp"
+        "backbone=resnet18 reads images, not tables; give a folder or zip file of images with `images::join`, or choose mlp"
     );
     assert_eq!(
         refusal(BackboneKind::Mlp, Input::Images { channels: 3, side: 64 }),

@@ -13,6 +13,9 @@ use ldlf_core::{Error, Result, Schema};
 use crate::read::{Loaded, ReadOptions, RowStream, Source};
 use crate::write::{TableForm, WriteDataset};
 
+/// Reads one column of text.
+pub(crate) type ReadTextColumn = fn(Source, &str, Subject) -> Result<Vec<String>>;
+
 /// What a format can do.
 pub(crate) struct FileFormat {
     /// Reads a whole file.
@@ -20,7 +23,7 @@ pub(crate) struct FileFormat {
     /// Reads features in blocks, for a model with such names and so many features.
     pub stream: fn(Source, &Schema, usize) -> Result<Box<dyn RowStream>>,
     /// Reads one column of text, where columns have names; the last argument is what the user set to name it.
-    pub text_column: Option<fn(Source, &str, Subject) -> Result<Vec<String>>>,
+    pub text_column: Option<ReadTextColumn>,
     /// Whether the table of contents stands at the end, so that a pipe will not do.
     pub seeks: bool,
     /// Whether a file does not show the columns after the last that it uses.

@@ -108,7 +108,7 @@ impl CrossValidation {
     /// Joins the results of all jobs, learner by learner.
     pub(super) fn new(plan: &Plan<'_>, results: Vec<FoldResult>) -> Self {
         let mut results = results.into_iter();
-        let of_learner = |learner: &Box<dyn Learner>| {
+        let mut of_learner = |learner: &dyn Learner| {
             let folds = results.by_ref().take(plan.folds.len()).collect();
             let mut result = LearnerResult::new(learner.name(), learner.settings(), folds);
             result.cs_curve = mean_curve(&result.folds, plan.data);
@@ -121,7 +121,7 @@ impl CrossValidation {
             labels: plan.data.schema().label_names.clone(),
             protocol: plan.protocol,
             seed: plan.seed,
-            results: plan.learners.iter().map(of_learner).collect(),
+            results: plan.learners.iter().map(|learner| of_learner(&**learner)).collect(),
         }
     }
 }
