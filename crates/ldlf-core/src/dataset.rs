@@ -375,6 +375,12 @@ impl Dataset {
     }
 }
 
+impl AsRef<Inputs> for Dataset {
+    fn as_ref(&self) -> &Inputs {
+        &self.inputs
+    }
+}
+
 /// A dataset whose rows are known to be a table of features.
 #[derive(Clone, Copy, Debug)]
 pub struct Tabular<'a> {

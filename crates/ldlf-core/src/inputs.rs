@@ -112,6 +112,12 @@ impl Inputs {
     }
 }
 
+impl AsRef<Inputs> for Inputs {
+    fn as_ref(&self) -> &Inputs {
+        self
+    }
+}
+
 impl From<Features> for Inputs {
     fn from(features: Features) -> Self {
         Inputs::Table(features)

@@ -52,8 +52,22 @@ impl TrainedModel {
         }
     }
 
-    /// The prediction for every row, after checking that the inputs are such as the model was fitted on.
-    pub fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+    /// The prediction for every row of a dataset or of inputs alone, with one thread per core.
+    ///
+    /// ```
+    /// use ldlf_core::{generate, mean::Mean};
+    /// let data = generate::artificial(100, 0)?;
+    /// let model = Mean::params().fit(&data)?;
+    /// let shares = model.predict(&data)?.into_distributions()?;
+    /// assert_eq!((shares.rows(), shares.cols()), (100, data.labels()));
+    /// # Ok::<(), ldlf_core::Error>(())
+    /// ```
+    pub fn predict(&self, rows: &impl AsRef<Inputs>) -> Result<Prediction> {
+        self.predict_with(rows.as_ref(), &Threads::new(0)?)
+    }
+
+    /// The prediction for every row with these threads, after checking that the inputs are such as the model was fitted on.
+    pub fn predict_with(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
         self.reads().check(inputs.kind())?;
         if inputs.cols() != self.features {
             let (expected, found) = (self.features, inputs.cols());
@@ -66,7 +80,7 @@ impl TrainedModel {
     }
 
     /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
-    /// [`TrainedModel::predict`].
+    /// [`TrainedModel::predict_with`].
     ///
     /// ```
     /// use ldlf_core::{Dataset, Features, Matrix, features::Row, mean::Mean};

@@ -1,6 +1,4 @@
-//! `ldlf`: label distribution learning forests and their baselines.
-//!
-//! This crate re-exports the parts and holds the [`registry`], which turns a name and settings into a learner.
+#![doc = include_str!("../README.md")]
 
 pub use ldlf_baselines as baselines;
 pub use ldlf_core::*;
@@ -15,7 +13,15 @@ pub use ldlf_onnx as onnx;
 
 pub mod auto;
 pub mod blend;
+mod cross_validation;
+mod model_files;
+pub mod prelude;
+mod reading;
 pub mod registry;
+
+pub use cross_validation::cross_validate;
+pub use model_files::{SaveModel, load};
+pub use reading::{Reading, read};
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

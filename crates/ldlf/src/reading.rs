@@ -1,0 +1,112 @@
+//! From a file to a dataset, role by role.
+
+use std::path::{Path, PathBuf};
+
+use ldlf_core::targets::Spread;
+use ldlf_core::{Dataset, Result};
+use ldlf_io::Format;
+use ldlf_io::read::{self as tables, Loaded, ReadOptions};
+
+/// A table that is about to be read: say what its columns are for, then ask for the [`dataset`](Reading::dataset).
+///
+/// Columns without a role are features. Labels are shares or vote counts, or one ordered label per row with a spread.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is read before `dataset` or `load`"]
+pub struct Reading {
+    path: PathBuf,
+    options: ReadOptions,
+}
+
+/// Starts to read a table: `.csv`, `.tsv`, `.npz`, `.svm`, `.mat`, and with the feature `parquet` `.parquet` and `.arrow`.
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("votes.csv");
+/// std::fs::write(&path, "x,votes_1,votes_2\n0.5,3,1\n1.5,0,4\n").unwrap();
+/// let data = ldlf::read(&path).labels("votes_*").dataset()?;
+/// assert_eq!((data.rows(), data.labels()), (2, 2));
+/// assert_eq!(data.targets().row(0), [0.75, 0.25]);
+/// # Ok::<(), ldlf::Error>(())
+/// ```
+pub fn read(path: impl AsRef<Path>) -> Reading {
+    Reading { path: path.as_ref().to_path_buf(), options: ReadOptions::default() }
+}
+
+impl Reading {
+    /// Label columns: a name, or a pattern such as `votes_*`. May be called several times.
+    pub fn labels(mut self, columns: impl Into<String>) -> Self {
+        self.options.labels.push(columns.into());
+        self
+    }
+
+    /// The column of one ordered label per row, such as an age, spread over its neighbours by a Gaussian of this standard deviation.
+    pub fn label_column(mut self, column: impl Into<String>, sigma: f64) -> Self {
+        self.options.label_column = Some(column.into());
+        self.options.spread = Some(Spread::Gaussian { sigma });
+        self
+    }
+
+    /// The numbers that the labels stand for, rising.
+    pub fn label_values(mut self, values: impl IntoIterator<Item = f64>) -> Self {
+        self.options.label_values = Some(values.into_iter().collect());
+        self
+    }
+
+    /// Feature columns: a name or a pattern. Without any, every column without another role is a feature.
+    pub fn features(mut self, columns: impl Into<String>) -> Self {
+        self.options.features.push(columns.into());
+        self
+    }
+
+    /// Feature columns that hold categories: a name or a pattern.
+    pub fn categories(mut self, columns: impl Into<String>) -> Self {
+        self.options.categories.push(columns.into());
+        self
+    }
+
+    /// Lets features have missing values.
+    pub fn missing_values(mut self) -> Self {
+        self.options.missing_values = true;
+        self
+    }
+
+    /// Columns to leave out: a name or a pattern.
+    pub fn ignore(mut self, columns: impl Into<String>) -> Self {
+        self.options.ignore.push(columns.into());
+        self
+    }
+
+    /// The column with the weight of each row.
+    pub fn sample_weights(mut self, column: impl Into<String>) -> Self {
+        self.options.sample_weights = Some(column.into());
+        self
+    }
+
+    /// The column whose equal values belong together, such as a person.
+    pub fn group(mut self, column: impl Into<String>) -> Self {
+        self.options.group = Some(column.into());
+        self
+    }
+
+    /// The column that says which rows are `train`, `valid` or `test`.
+    pub fn split_column(mut self, column: impl Into<String>) -> Self {
+        self.options.split_column = Some(column.into());
+        self
+    }
+
+    /// The format, where the extension does not tell.
+    pub fn format(mut self, format: Format) -> Self {
+        self.options.format = Some(format);
+        self
+    }
+
+    /// Reads the table.
+    pub fn dataset(self) -> Result<Dataset> {
+        self.load().map(|loaded| loaded.dataset)
+    }
+
+    /// Reads the table, and keeps what the user should know about how it was read.
+    pub fn load(self) -> Result<Loaded> {
+        tables::read(&self.path, &self.options)
+    }
+}
