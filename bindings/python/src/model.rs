@@ -79,7 +79,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let inputs = features(rows)?.into();
         let model = self.model.clone();
-        let work = move || model.predict(&inputs, &Threads::new(threads)?);
+        let work = move || model.predict_with(&inputs, &Threads::new(threads)?);
         match run_silently(py, work)?.map_err(raise)? {
             Prediction::Distributions(matrix) => Ok(matrix_to_python(py, matrix)?.into_any()),
             Prediction::Values(values) => Ok(PyArray1::from_vec(py, values).into_any()),

@@ -36,7 +36,7 @@ fn people(rows: usize, seed: u64) -> Dataset {
 /// The ages that a model answers with: its values, or the medians of its distributions.
 fn ages_of(model: &TrainedModel, data: &Dataset) -> Vec<f64> {
     let values = data.schema().label_values.as_ref().unwrap();
-    match model.predict(data.inputs(), &Threads::one()).unwrap() {
+    match model.predict_with(data.inputs(), &Threads::one()).unwrap() {
         Prediction::Values(ages) => ages,
         Prediction::Distributions(d) => d.iter_rows().map(|row| Rule::Median.estimate(row, values)).collect(),
     }
@@ -125,7 +125,7 @@ fn larr_with_two_ages_is_one_classifier() {
     let model = fit("larr", &["window=10", "c=1", "scaling=raw"], &data, &Threads::one()).unwrap();
     let queries = Features::Dense(Matrix::from_rows(&[[-0.9], [-0.1], [0.1], [3.0]])).into();
     assert_eq!(
-        model.predict(&queries, &Threads::one()).unwrap(),
+        model.predict_with(&queries, &Threads::one()).unwrap(),
         Prediction::Values(vec![10.0, 10.0, 20.0, 20.0])
     );
 }

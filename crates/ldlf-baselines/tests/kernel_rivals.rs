@@ -27,7 +27,7 @@ fn the_model_and_its_predictions_do_not_depend_on_the_number_of_threads() {
     for name in RIVALS {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
         assert!(bytes(&model) == bytes(&fit(name, &[], &data, &two).unwrap()), "{name}");
-        let on_two = model.predict(data.inputs(), &two).unwrap().into_distributions().unwrap();
+        let on_two = model.predict_with(data.inputs(), &two).unwrap().into_distributions().unwrap();
         assert_eq!(on_two, predict(&model, data.inputs()), "{name}");
     }
 }

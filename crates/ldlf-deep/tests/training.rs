@@ -94,7 +94,7 @@ fn bytes(model: &TrainedModel) -> Vec<u8> {
 }
 
 fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
-    let predicted = model.predict(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
+    let predicted = model.predict_with(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
     mean_over_rows(&KL, data.targets(), &predicted, None)
 }
 
@@ -246,8 +246,8 @@ fn a_model_survives_its_file() {
         let again = TrainedModel::from_parts(parts, &entries()).unwrap();
         let threads = Threads::one();
         assert_eq!(
-            model.predict(data.inputs(), &threads).unwrap(),
-            again.predict(data.inputs(), &threads).unwrap()
+            model.predict_with(data.inputs(), &threads).unwrap(),
+            again.predict_with(data.inputs(), &threads).unwrap()
         );
     }
 }

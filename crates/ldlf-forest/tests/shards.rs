@@ -159,7 +159,7 @@ fn shards_learn_as_well_as_one_process_does() {
     };
     let there = train(&data, &settings, holdings(&data, 2, 1, |shard| shard / 3), |_, _| {});
     let kl = |model: &TrainedModel| {
-        let found = model.predict(test.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
+        let found = model.predict_with(test.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
         let of_row = |row| ldlf_core::measures::kl(test.targets().row(row), found.row(row));
         (0..test.rows()).map(of_row).sum::<f64>() / test.rows() as f64
     };
@@ -174,7 +174,7 @@ fn the_model_is_an_ordinary_one() {
     let parts = Parts::from_bytes(&bytes(&model)).unwrap();
     let read = TrainedModel::from_parts(parts, &[LearnerEntry::of::<Forest>()]).unwrap();
     assert_eq!(read.learner, "sldlf");
-    let predicted = |model: &TrainedModel| model.predict(data.inputs(), &Threads::one()).unwrap();
+    let predicted = |model: &TrainedModel| model.predict_with(data.inputs(), &Threads::one()).unwrap();
     assert_eq!(predicted(&read), predicted(&model));
 }
 

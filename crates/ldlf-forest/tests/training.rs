@@ -37,7 +37,7 @@ fn bytes(model: &TrainedModel) -> Vec<u8> {
 }
 
 fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
-    let predicted = model.predict(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
+    let predicted = model.predict_with(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
     mean_over_rows(&KL, data.targets(), &predicted, None)
 }
 
@@ -208,8 +208,8 @@ fn a_stored_model_predicts_the_same_and_damage_is_named() {
     let parts = model.to_parts();
     let again = TrainedModel::from_parts(parts.clone(), &[LearnerEntry::of::<Forest>()]).unwrap();
     assert_eq!(
-        model.predict(data.inputs(), &Threads::one()).unwrap(),
-        again.predict(data.inputs(), &Threads::one()).unwrap()
+        model.predict_with(data.inputs(), &Threads::one()).unwrap(),
+        again.predict_with(data.inputs(), &Threads::one()).unwrap()
     );
     assert!(bytes(&model) == bytes(&again));
     let mut stored = Parts::new();
@@ -302,7 +302,8 @@ fn odd_data_gives_valid_distributions() {
         let targets = Matrix::new(rows, targets.len() / rows, targets).unwrap();
         let data = Dataset::new(features, targets).unwrap();
         let model = fit(&data, &[], 1);
-        let predicted = model.predict(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
+        let predicted =
+            model.predict_with(data.inputs(), &Threads::one()).unwrap().into_distributions().unwrap();
         assert!(
             predicted.iter_rows().all(|p| ldlf_math::numeric::on_simplex(p, 1e-5)),
             "{name}: {predicted:?}"
@@ -320,7 +321,7 @@ fn a_weight_of_w_equals_w_copies_over_a_whole_training() {
     let repeated = fit(&plain.select(&copies), &extra, 1);
     let weighted = fit(&plain.clone().with_weights(weights).unwrap(), &extra, 1);
     let predict = |model: &TrainedModel| {
-        model.predict(plain.inputs(), &Threads::one()).unwrap().into_distributions().unwrap()
+        model.predict_with(plain.inputs(), &Threads::one()).unwrap().into_distributions().unwrap()
     };
     for (x, y) in predict(&weighted).as_slice().iter().zip(predict(&repeated).as_slice()) {
         assert!((x - y).abs() < 2e-4, "{x} {y}");
@@ -340,7 +341,7 @@ fn relabelling_and_reordering_features_commute_with_training() {
     .unwrap();
     let extra = ["dropout=0", "iterations=20"];
     let predict = |model: &TrainedModel| {
-        model.predict(plain.inputs(), &Threads::one()).unwrap().into_distributions().unwrap()
+        model.predict_with(plain.inputs(), &Threads::one()).unwrap().into_distributions().unwrap()
     };
     let base = predict(&fit(&plain, &extra, 1));
     let relabelled = Dataset::new(plain.inputs().clone(), turned_targets).unwrap();

@@ -126,7 +126,7 @@ impl Reader {
         }
         let rows = (0..3 * model.features).map(|i| (i % 7) as f32 - 3.0).collect();
         let inputs = Inputs::Table(Features::Dense(Matrix::new(3, model.features, rows)?));
-        check_prediction(&model.predict(&inputs, &Threads::one())?);
+        check_prediction(&model.predict_with(&inputs, &Threads::one())?);
         model.model.look_inside(inputs.table()?, &[0], &Threads::one());
         // Not every model has a graph; those that do must not panic over theirs.
         let _ = ldlf::onnx::to_bytes(&model);
@@ -140,7 +140,7 @@ impl Reader {
         let mut context = FitContext::new(0, Threads::one(), &mut silent);
         context.resume = Some(Parts::from_bytes(bytes)?);
         let model = TrainedModel::fit(&*learner, &self.data, &mut context)?;
-        check_prediction(&model.predict(self.data.inputs(), &Threads::one())?);
+        check_prediction(&model.predict_with(self.data.inputs(), &Threads::one())?);
         Ok(())
     }
 

@@ -31,7 +31,7 @@ fn train_and_predict(name: &str, data: &Dataset) {
     let bytes = model.to_parts().to_bytes().unwrap();
     let model = TrainedModel::from_parts(Parts::from_bytes(&bytes).unwrap(), &registry::learners()).unwrap();
     for _ in 0..10 {
-        model.predict(data.inputs(), &Threads::one()).unwrap();
+        model.predict_with(data.inputs(), &Threads::one()).unwrap();
     }
 }
 
@@ -66,12 +66,12 @@ fn thirty_two_threads_predict_the_same_with_one_model() {
     const THREADS: usize = 32;
     let data = small_data();
     for (name, model) in small_models() {
-        let expected = model.predict(data.inputs(), &Threads::one()).unwrap();
+        let expected = model.predict_with(data.inputs(), &Threads::one()).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     for _ in 0..10 {
-                        let found = model.predict(data.inputs(), &Threads::one()).unwrap();
+                        let found = model.predict_with(data.inputs(), &Threads::one()).unwrap();
                         assert_eq!(found, expected, "{name}");
                     }
                 });

@@ -107,10 +107,10 @@ fn fault(entry: &LearnerEntry, settings: &Settings, data: &Dataset) -> Option<St
                 return Ok(Some(format!("reported {event:?}")));
             }
         }
-        check_prediction(&model.predict(data.inputs(), &Threads::one())?);
+        check_prediction(&model.predict_with(data.inputs(), &Threads::one())?);
         let bytes = model.to_parts().to_bytes()?;
         let again = TrainedModel::from_parts(Parts::from_bytes(&bytes)?, &registry::learners())?;
-        check_prediction(&again.predict(data.inputs(), &Threads::one())?);
+        check_prediction(&again.predict_with(data.inputs(), &Threads::one())?);
         Ok(None)
     };
     match catch_unwind(AssertUnwindSafe(attempt)) {

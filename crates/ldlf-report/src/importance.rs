@@ -41,7 +41,7 @@ pub fn permutation_importance(
     let mut rows = permutation(data.rows(), &mut seed.named("rows").generator());
     rows.truncate(count);
     let data = data.select(&rows);
-    let prediction = model.predict(data.inputs(), threads)?;
+    let prediction = model.predict_with(data.inputs(), threads)?;
     let measure = if matches!(prediction, Prediction::Values(_)) { MAE_MEAN.name } else { KL.name };
     let measured = |prediction: &Prediction| score(prediction, &data).get(measure).unwrap_or(0.0);
     let base = measured(&prediction);
@@ -55,7 +55,7 @@ pub fn permutation_importance(
         } else {
             let order = permutation(count, &mut seed.numbered(feature as u64).generator());
             let shuffled = shuffled(table, feature, column, &order).into();
-            measured(&model.predict(&shuffled, threads)?) - base
+            measured(&model.predict_with(&shuffled, threads)?) - base
         };
         features.push(Importance { feature, rise });
     }

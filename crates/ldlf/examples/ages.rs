@@ -13,7 +13,8 @@ pub fn main() -> ldlf::Result<()> {
     let data = ldlf::read(&path).label_column("age", 2.0).dataset()?;
     let model = Forest::params().trees(10).depth(5).min_iterations(300).fit(&data)?;
     let shares = model.predict(&data)?.into_distributions()?;
-    let values = data.schema().label_values.as_deref().expect("a column of ages gives the labels their numbers");
+    let values =
+        data.schema().label_values.as_deref().expect("a column of ages gives the labels their numbers");
     let (low, high) = estimates::interval(shares.row(30), values, 0.8);
     println!(
         "row 30 is {}: mean {:.1}, 80 % between {low} and {high}",

@@ -12,7 +12,9 @@ pub fn main() -> ldlf::Result<()> {
     ];
     let table = ldlf::cross_validate(&data, &learners, 5, 0)?;
     for result in &table.results {
-        let kl = |scores: &ldlf::measures::Scores| scores.get("kl").expect("every learner here predicts distributions");
+        let kl = |scores: &ldlf::measures::Scores| {
+            scores.get("kl").expect("every learner here predicts distributions")
+        };
         println!("{:10} K-L {:.4} ± {:.4}", result.learner, kl(&result.mean), kl(&result.std));
     }
     Ok(())

@@ -13,7 +13,9 @@ pub fn main() -> ldlf::Result<()> {
         let red = number * 10;
         let pixel = image::Rgb([red, 30, 230 - red]);
         let name = format!("{number}.png");
-        image::RgbImage::from_pixel(16, 16, pixel).save(folder.path().join(&name)).expect("a temporary image");
+        image::RgbImage::from_pixel(16, 16, pixel)
+            .save(folder.path().join(&name))
+            .expect("a temporary image");
         table += &format!("{name},{red},{}\n", 230 - red);
     }
     let labels = folder.path().join("labels.csv");

@@ -84,7 +84,7 @@ fn a_saved_mixture_predicts_the_same_and_threads_do_not_change_its_bytes() {
     let two = fit_with(&["iterations=30"], &data, Threads::new(2).unwrap());
     assert_eq!(bytes, two.to_parts().to_bytes().unwrap());
     let again = TrainedModel::from_parts(Parts::from_bytes(&bytes).unwrap(), &registry::learners()).unwrap();
-    let predict = |model: &TrainedModel| model.predict(data.inputs(), &Threads::one()).unwrap();
+    let predict = |model: &TrainedModel| model.predict_with(data.inputs(), &Threads::one()).unwrap();
     assert_eq!(
         predict(&model).into_distributions().unwrap().as_slice(),
         predict(&again).into_distributions().unwrap().as_slice()

@@ -35,7 +35,7 @@ fn what_a_learner_predicts_and_exports_is_what_it_says() {
     let data = data();
     for entry in registry::learners() {
         let (facts, model) = (entry.facts, fit(&entry, &data));
-        let predicts = match model.predict(data.inputs(), &Threads::one()).unwrap() {
+        let predicts = match model.predict_with(data.inputs(), &Threads::one()).unwrap() {
             Prediction::Distributions(_) => Predicts::Distributions,
             Prediction::Values(_) => Predicts::Values,
         };

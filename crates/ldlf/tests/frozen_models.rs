@@ -37,7 +37,7 @@ fn frozen_models_predict_what_they_predicted_when_they_were_written() {
         let data = if name.ends_with("-sparse") { "sparse.svm" } else { "rows.csv" };
         let mut rows = stream(&path.with_file_name(data), None, &model.schema, model.features).unwrap();
         let features = rows.next_block(1000).unwrap().unwrap().into();
-        let now = match model.predict(&features, &Threads::one()).unwrap() {
+        let now = match model.predict_with(&features, &Threads::one()).unwrap() {
             Prediction::Distributions(rows) => rows,
             Prediction::Values(v) => Matrix::new(v.len(), 1, v.iter().map(|&v| v as f32).collect()).unwrap(),
         };

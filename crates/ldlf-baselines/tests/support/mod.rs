@@ -22,7 +22,7 @@ pub fn fit(name: &str, settings: &[&str], data: &Dataset, threads: &Threads) -> 
 
 /// The distributions that a model predicts.
 pub fn predict(model: &TrainedModel, inputs: &Inputs) -> Matrix<f32> {
-    model.predict(inputs, &Threads::one()).unwrap().into_distributions().unwrap()
+    model.predict_with(inputs, &Threads::one()).unwrap().into_distributions().unwrap()
 }
 
 /// The bytes of the model file.

@@ -16,7 +16,7 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
     let model = load_model(&args.model)?;
     let data = read_for_model(&model, &args.data, &args.options, printer)?;
-    let prediction = model.predict(data.inputs(), &Threads::joined_by_caller(args.threads)?)?;
+    let prediction = model.predict_with(data.inputs(), &Threads::joined_by_caller(args.threads)?)?;
     let scores = measures::score(&prediction, &data);
     if args.json {
         printer.json(&json!({

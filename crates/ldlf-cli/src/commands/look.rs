@@ -36,7 +36,7 @@ pub fn check_rows(rows: &[usize], data: &Dataset) -> Result<()> {
 
 /// The predictions of a model beside the truth; none for plain values.
 pub fn predicted_rows(model: &TrainedModel, data: &Dataset, threads: &Threads) -> Result<Vec<PredictedRow>> {
-    let Prediction::Distributions(predicted) = model.predict(data.inputs(), threads)? else {
+    let Prediction::Distributions(predicted) = model.predict_with(data.inputs(), threads)? else {
         return Ok(Vec::new());
     };
     let row = |row: usize| PredictedRow {

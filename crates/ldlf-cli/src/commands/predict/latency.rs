@@ -17,7 +17,7 @@ pub fn measured(model: &TrainedModel, images: &Images, threads: &Threads) -> Res
     let time = |row: usize| -> Result<Duration> {
         let one = images.select(&[row % images.rows()]).into();
         let started = Instant::now();
-        model.predict(&one, threads)?;
+        model.predict_with(&one, threads)?;
         Ok(started.elapsed())
     };
     (0..BEFORE).try_for_each(|row| time(row).map(drop))?;

@@ -140,10 +140,10 @@ impl Pipeline<'_> {
         let (model, threads) = (self.model, &self.threads);
         let images = match block {
             Inputs::Images(images) => images,
-            table => return Ok(Predicted { names: None, prediction: model.predict(&table, threads)? }),
+            table => return Ok(Predicted { names: None, prediction: model.predict_with(&table, threads)? }),
         };
         let none = || Prediction::Distributions(Matrix::zeros(0, model.schema.label_names.len()));
-        let predict = |images: &Images| model.predict(&images.clone().into(), threads);
+        let predict = |images: &Images| model.predict_with(&images.clone().into(), threads);
         let (images, prediction) = self.skipping.run(images, threads, none, predict)?;
         let names = images.names().map(str::to_string).collect();
         Ok(Predicted { names: Some(names), prediction })
