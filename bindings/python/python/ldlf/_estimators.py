@@ -15,69 +15,68 @@ class LDLForest(DistributionEstimator):
     Parameters
     ----------
     trees : a whole number at least 1 and at most 1000000, default=20
-        Number of trees.
+        Number of trees. (scikit-learn: ``n_estimators``)
     depth : a whole number at least 1 and at most 30, default=7
-        Depth of the trees: 2^(depth-1) leaves each.
-    units : a whole number at least 1, or None, default=None
-        Output units of the linear map, shared by the trees at random; none gives every split its own.
+        Depth of every tree, which then has 2^(depth-1) leaves.
+    units : a whole number at least 1, or "auto", default="auto"
+        Output units of the linear map, shared by the trees at random; "auto" gives every split its own.
     bias : True or False, default=True
-        Whether the linear map has a bias.
+        Whether the linear map has a bias. (scikit-learn: ``fit_intercept``)
     scaling : one of raw, standard, common, default="standard"
-        How features are scaled, on training rows only.
-    clip : a number above 0, default=5.0
-        With standard scaling: deviations from the mean beyond which a value is cut off.
+        How features are scaled, by what the training rows say.
+    feature_clip : a number above 0, default=5.0
+        With standard scaling: standard deviations from the mean at which values are clipped.
     bins : a whole number at most 1024, default=32
-        With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like
-        the others.
-    start : one of random, greedy, default="random"
-        What the first splits are.
+        With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it
+        like the others.
+    init : one of random, greedy, default="random"
+        How splits are initialised.
     loss : one of trees, forest, default="trees"
-        What the gradient steps lower.
-    optimiser : one of sgd, adam, adamw, default="adamw"
-        Rule that turns gradients into steps.
+        Loss that the gradient steps minimise.
+    optimizer : one of sgd, adam, adamw, default="adamw"
+        Optimizer.
     learning_rate : a number above 0, default=0.01
-        Step length.
+        Learning rate.
     momentum : a number at least 0 and below 1, default=0.9
         Momentum of sgd.
     schedule : one of constant, step, cosine, default="cosine"
-        How the step length changes.
+        Learning rate schedule.
     warm_up : a number at least 0 and at most 1, default=0.1
-        Share of the iterations over which the step length first rises.
+        Fraction of the iterations over which the learning rate warms up.
     step_every : a whole number at least 1, default=10000
         With the step schedule: iterations between two changes.
     step_factor : a number above 0 and at most 1, default=0.1
         With the step schedule: factor of each change.
     weight_decay : a number at least 0, default=0.5
         Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
-    dropout : a number at least 0 and below 1, or None, default=None
-        Share of the inputs that are left out at random in each step; none is 0.1 with a hundred features or more and
-        0 with fewer.
+    dropout : a number at least 0 and below 1, or "auto", default="auto"
+        Fraction of the inputs dropped at random in each step; "auto" is 0.1 with at least 100 features and 0 with
+        fewer.
     batch_size : a whole number at least 1, default=256
-        Rows of a mini-batch.
+        Rows per mini-batch.
     iterations : a whole number at least 1, default=25000
-        Largest number of iterations (mini-batches).
+        Maximum number of iterations (mini-batches). (scikit-learn: ``max_iter``)
     epochs : a number above 0, or None, default=20.0
-        Passes over the training rows, but for least_iterations and iterations; none goes on to iterations.
-    least_iterations : a whole number, default=1500
-        Iterations that few rows get however soon their epochs are over.
+        Epochs, clamped to [min_iterations, iterations]; None always runs iterations.
+    min_iterations : a whole number, default=1500
+        Minimum number of iterations, however small the data.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
     leaf_rows : one of batches, epoch, all, auto, default="auto"
-        Rows a leaf update looks at.
+        Rows that a leaf update sees.
     leaf_iterations : a whole number at least 1, default=10
-        Iterations of a leaf update.
+        Iterations per leaf update.
     leaf_prior : a number at least 0, default=1.0
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
-    early_stopping : True or False, or None, default=None
-        Whether to hold rows back and keep the iteration that is best on them; none does so with fewer than a hundred
-        features.
-    validation_share : a number above 0 and below 1, default=0.1
-        Share of the training rows held back.
+    early_stopping : True or False, or "auto", default="auto"
+        Whether to keep the iteration that is best on held-out rows; "auto" does so with fewer than 100 features.
+    validation_fraction : a number above 0 and below 1, default=0.1
+        Fraction of the training rows held out for early stopping.
     patience : a whole number at least 1, default=20
-        Leaf updates without improvement before training stops.
+        Leaf updates without improvement on the held-out rows before stopping. (scikit-learn: ``n_iter_no_change``)
     tolerance : a number above 0, or None, default=None
-        Relative change of the mean loss between leaf updates below which training has converged; none never stops for
-        it.
+        Relative change of the mean loss between leaf updates below which training stops; None never stops for it.
+        (scikit-learn: ``tol``)
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -96,7 +95,7 @@ class LDLForest(DistributionEstimator):
     >>> from ldlf import LDLForest
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> LDLForest(trees=5, depth=4, iterations=20, epochs=5, least_iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> LDLForest(trees=5, depth=4, iterations=20, epochs=5, min_iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -107,11 +106,11 @@ class LDLForest(DistributionEstimator):
         "units",
         "bias",
         "scaling",
-        "clip",
+        "feature_clip",
         "bins",
-        "start",
+        "init",
         "loss",
-        "optimiser",
+        "optimizer",
         "learning_rate",
         "momentum",
         "schedule",
@@ -123,13 +122,13 @@ class LDLForest(DistributionEstimator):
         "batch_size",
         "iterations",
         "epochs",
-        "least_iterations",
+        "min_iterations",
         "leaf_every",
         "leaf_rows",
         "leaf_iterations",
         "leaf_prior",
         "early_stopping",
-        "validation_share",
+        "validation_fraction",
         "patience",
         "tolerance",
     )
@@ -142,7 +141,7 @@ class LDLForest(DistributionEstimator):
             "depth": 7,
             "units": 64,
             "bias": False,
-            "optimiser": "sgd",
+            "optimizer": "sgd",
             "momentum": 0.9,
             "learning_rate": 1,
             "schedule": "constant",
@@ -164,13 +163,12 @@ class LDLForest(DistributionEstimator):
             "units": 512,
             "bias": True,
             "scaling": "raw",
-            "optimiser": "sgd",
+            "optimizer": "sgd",
             "momentum": 0.9,
             "learning_rate": 30,
             "schedule": "constant",
             "warm_up": 0,
             "batch_size": 1000,
-            "iterations": 3000,
             "epochs": None,
             "leaf_every": 50,
             "leaf_rows": "epoch",
@@ -179,6 +177,29 @@ class LDLForest(DistributionEstimator):
             "weight_decay": 0,
             "dropout": 0,
             "early_stopping": False,
+            "iterations": 3000,
+        },
+        "released-movie": {
+            "trees": 10,
+            "depth": 5,
+            "units": 512,
+            "bias": True,
+            "scaling": "raw",
+            "optimizer": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 30,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 1000,
+            "epochs": None,
+            "leaf_every": 50,
+            "leaf_rows": "epoch",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
+            "early_stopping": False,
+            "iterations": 2000,
         },
         "components": {
             "trees": 40,
@@ -186,7 +207,7 @@ class LDLForest(DistributionEstimator):
             "scaling": "common",
             "weight_decay": 0.3,
             "dropout": 0,
-            "least_iterations": 600,
+            "min_iterations": 600,
             "early_stopping": False,
         },
     }
@@ -196,14 +217,14 @@ class LDLForest(DistributionEstimator):
         *,
         trees: int = 20,
         depth: int = 7,
-        units: int | None = None,
+        units: int | str = "auto",
         bias: bool = True,
         scaling: str = "standard",
-        clip: float = 5.0,
+        feature_clip: float = 5.0,
         bins: int = 32,
-        start: str = "random",
+        init: str = "random",
         loss: str = "trees",
-        optimiser: str = "adamw",
+        optimizer: str = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
         schedule: str = "cosine",
@@ -211,17 +232,17 @@ class LDLForest(DistributionEstimator):
         step_every: int = 10000,
         step_factor: float = 0.1,
         weight_decay: float = 0.5,
-        dropout: float | None = None,
+        dropout: float | str = "auto",
         batch_size: int = 256,
         iterations: int = 25000,
         epochs: float | None = 20.0,
-        least_iterations: int = 1500,
+        min_iterations: int = 1500,
         leaf_every: int = 50,
         leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool | None = None,
-        validation_share: float = 0.1,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
         label_values: Any = None,
@@ -235,11 +256,11 @@ class LDLForest(DistributionEstimator):
         self.units = units
         self.bias = bias
         self.scaling = scaling
-        self.clip = clip
+        self.feature_clip = feature_clip
         self.bins = bins
-        self.start = start
+        self.init = init
         self.loss = loss
-        self.optimiser = optimiser
+        self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.schedule = schedule
@@ -251,13 +272,13 @@ class LDLForest(DistributionEstimator):
         self.batch_size = batch_size
         self.iterations = iterations
         self.epochs = epochs
-        self.least_iterations = least_iterations
+        self.min_iterations = min_iterations
         self.leaf_every = leaf_every
         self.leaf_rows = leaf_rows
         self.leaf_iterations = leaf_iterations
         self.leaf_prior = leaf_prior
         self.early_stopping = early_stopping
-        self.validation_share = validation_share
+        self.validation_fraction = validation_fraction
         self.patience = patience
         self.tolerance = tolerance
         self.label_values = label_values
@@ -268,23 +289,23 @@ class LDLForest(DistributionEstimator):
 
 
 class LDLForestAuto(DistributionEstimator):
-    """Tries forests and rivals on rows held back inside the training rows, and mixes those that help (``sldlf-
+    """Tries forests and baselines on rows held out inside the training rows, and mixes those that help (``sldlf-
     auto``).
 
     Source: stacking: D. Wolpert, Stacked generalization, Neural Networks 1992; weights as the paper moves its leaves.
 
     Parameters
     ----------
-    rivals : True or False, default=True
-        Whether rivals may join the forests.
+    baselines : True or False, default=True
+        Whether baselines may join the forests.
     forests : a whole number at least 1, default=1
-        Forests that go on from the race.
+        Number of forests that go on from the race.
     folds : a whole number at least 2 and at most 100, default=5
-        Parts of the training rows; one after the other is held back, until 350 rows were.
+        Folds of the training rows; one after the other is held out, until 350 rows were.
     budget : a number above 0, default=240.0
         Seconds after which nothing further is tried.
-    iterations : a whole number at least 1, or None, default=None
-        Iterations that a forest may take at most; none leaves that to the forest.
+    iterations : a whole number at least 1, or "auto", default="auto"
+        Maximum number of iterations of a forest; "auto" leaves it to the forest. (scikit-learn: ``max_iter``)
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -309,7 +330,7 @@ class LDLForestAuto(DistributionEstimator):
 
     _learner = "sldlf-auto"
     _declared = (
-        "rivals",
+        "baselines",
         "forests",
         "folds",
         "budget",
@@ -319,18 +340,18 @@ class LDLForestAuto(DistributionEstimator):
     def __init__(
         self,
         *,
-        rivals: bool = True,
+        baselines: bool = True,
         forests: int = 1,
         folds: int = 5,
         budget: float = 240.0,
-        iterations: int | None = None,
+        iterations: int | str = "auto",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.rivals = rivals
+        self.baselines = baselines
         self.forests = forests
         self.folds = folds
         self.budget = budget
@@ -352,69 +373,68 @@ class SNDFLDL(DistributionEstimator):
     Parameters
     ----------
     trees : a whole number at least 1 and at most 1000000, default=20
-        Number of trees.
+        Number of trees. (scikit-learn: ``n_estimators``)
     depth : a whole number at least 1 and at most 30, default=7
-        Depth of the trees: 2^(depth-1) leaves each.
-    units : a whole number at least 1, or None, default=None
-        Output units of the linear map, shared by the trees at random; none gives every split its own.
+        Depth of every tree, which then has 2^(depth-1) leaves.
+    units : a whole number at least 1, or "auto", default="auto"
+        Output units of the linear map, shared by the trees at random; "auto" gives every split its own.
     bias : True or False, default=True
-        Whether the linear map has a bias.
+        Whether the linear map has a bias. (scikit-learn: ``fit_intercept``)
     scaling : one of raw, standard, common, default="standard"
-        How features are scaled, on training rows only.
-    clip : a number above 0, default=5.0
-        With standard scaling: deviations from the mean beyond which a value is cut off.
+        How features are scaled, by what the training rows say.
+    feature_clip : a number above 0, default=5.0
+        With standard scaling: standard deviations from the mean at which values are clipped.
     bins : a whole number at most 1024, default=32
-        With standard scaling: quantile bins over which a numeric column among sparse ones is spread; 0 scales it like
-        the others.
-    start : one of random, greedy, default="random"
-        What the first splits are.
+        With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it
+        like the others.
+    init : one of random, greedy, default="random"
+        How splits are initialised.
     loss : one of trees, forest, default="trees"
-        What the gradient steps lower.
-    optimiser : one of sgd, adam, adamw, default="adamw"
-        Rule that turns gradients into steps.
+        Loss that the gradient steps minimise.
+    optimizer : one of sgd, adam, adamw, default="adamw"
+        Optimizer.
     learning_rate : a number above 0, default=0.01
-        Step length.
+        Learning rate.
     momentum : a number at least 0 and below 1, default=0.9
         Momentum of sgd.
     schedule : one of constant, step, cosine, default="cosine"
-        How the step length changes.
+        Learning rate schedule.
     warm_up : a number at least 0 and at most 1, default=0.1
-        Share of the iterations over which the step length first rises.
+        Fraction of the iterations over which the learning rate warms up.
     step_every : a whole number at least 1, default=10000
         With the step schedule: iterations between two changes.
     step_factor : a number above 0 and at most 1, default=0.1
         With the step schedule: factor of each change.
     weight_decay : a number at least 0, default=0.5
         Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
-    dropout : a number at least 0 and below 1, or None, default=None
-        Share of the inputs that are left out at random in each step; none is 0.1 with a hundred features or more and
-        0 with fewer.
+    dropout : a number at least 0 and below 1, or "auto", default="auto"
+        Fraction of the inputs dropped at random in each step; "auto" is 0.1 with at least 100 features and 0 with
+        fewer.
     batch_size : a whole number at least 1, default=256
-        Rows of a mini-batch.
+        Rows per mini-batch.
     iterations : a whole number at least 1, default=25000
-        Largest number of iterations (mini-batches).
+        Maximum number of iterations (mini-batches). (scikit-learn: ``max_iter``)
     epochs : a number above 0, or None, default=20.0
-        Passes over the training rows, but for least_iterations and iterations; none goes on to iterations.
-    least_iterations : a whole number, default=1500
-        Iterations that few rows get however soon their epochs are over.
+        Epochs, clamped to [min_iterations, iterations]; None always runs iterations.
+    min_iterations : a whole number, default=1500
+        Minimum number of iterations, however small the data.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
     leaf_rows : one of batches, epoch, all, auto, default="auto"
-        Rows a leaf update looks at.
+        Rows that a leaf update sees.
     leaf_iterations : a whole number at least 1, default=10
-        Iterations of a leaf update.
+        Iterations per leaf update.
     leaf_prior : a number at least 0, default=1.0
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
-    early_stopping : True or False, or None, default=None
-        Whether to hold rows back and keep the iteration that is best on them; none does so with fewer than a hundred
-        features.
-    validation_share : a number above 0 and below 1, default=0.1
-        Share of the training rows held back.
+    early_stopping : True or False, or "auto", default="auto"
+        Whether to keep the iteration that is best on held-out rows; "auto" does so with fewer than 100 features.
+    validation_fraction : a number above 0 and below 1, default=0.1
+        Fraction of the training rows held out for early stopping.
     patience : a whole number at least 1, default=20
-        Leaf updates without improvement before training stops.
+        Leaf updates without improvement on the held-out rows before stopping. (scikit-learn: ``n_iter_no_change``)
     tolerance : a number above 0, or None, default=None
-        Relative change of the mean loss between leaf updates below which training has converged; none never stops for
-        it.
+        Relative change of the mean loss between leaf updates below which training stops; None never stops for it.
+        (scikit-learn: ``tol``)
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -433,7 +453,7 @@ class SNDFLDL(DistributionEstimator):
     >>> from ldlf import SNDFLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> SNDFLDL(trees=5, depth=4, iterations=20, epochs=5, least_iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> SNDFLDL(trees=5, depth=4, iterations=20, epochs=5, min_iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -444,11 +464,11 @@ class SNDFLDL(DistributionEstimator):
         "units",
         "bias",
         "scaling",
-        "clip",
+        "feature_clip",
         "bins",
-        "start",
+        "init",
         "loss",
-        "optimiser",
+        "optimizer",
         "learning_rate",
         "momentum",
         "schedule",
@@ -460,13 +480,13 @@ class SNDFLDL(DistributionEstimator):
         "batch_size",
         "iterations",
         "epochs",
-        "least_iterations",
+        "min_iterations",
         "leaf_every",
         "leaf_rows",
         "leaf_iterations",
         "leaf_prior",
         "early_stopping",
-        "validation_share",
+        "validation_fraction",
         "patience",
         "tolerance",
     )
@@ -479,7 +499,7 @@ class SNDFLDL(DistributionEstimator):
             "depth": 7,
             "units": 64,
             "bias": False,
-            "optimiser": "sgd",
+            "optimizer": "sgd",
             "momentum": 0.9,
             "learning_rate": 1,
             "schedule": "constant",
@@ -501,13 +521,12 @@ class SNDFLDL(DistributionEstimator):
             "units": 512,
             "bias": True,
             "scaling": "raw",
-            "optimiser": "sgd",
+            "optimizer": "sgd",
             "momentum": 0.9,
             "learning_rate": 30,
             "schedule": "constant",
             "warm_up": 0,
             "batch_size": 1000,
-            "iterations": 3000,
             "epochs": None,
             "leaf_every": 50,
             "leaf_rows": "epoch",
@@ -516,6 +535,29 @@ class SNDFLDL(DistributionEstimator):
             "weight_decay": 0,
             "dropout": 0,
             "early_stopping": False,
+            "iterations": 3000,
+        },
+        "released-movie": {
+            "trees": 10,
+            "depth": 5,
+            "units": 512,
+            "bias": True,
+            "scaling": "raw",
+            "optimizer": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 30,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 1000,
+            "epochs": None,
+            "leaf_every": 50,
+            "leaf_rows": "epoch",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
+            "early_stopping": False,
+            "iterations": 2000,
         },
         "components": {
             "trees": 40,
@@ -523,7 +565,7 @@ class SNDFLDL(DistributionEstimator):
             "scaling": "common",
             "weight_decay": 0.3,
             "dropout": 0,
-            "least_iterations": 600,
+            "min_iterations": 600,
             "early_stopping": False,
         },
     }
@@ -533,14 +575,14 @@ class SNDFLDL(DistributionEstimator):
         *,
         trees: int = 20,
         depth: int = 7,
-        units: int | None = None,
+        units: int | str = "auto",
         bias: bool = True,
         scaling: str = "standard",
-        clip: float = 5.0,
+        feature_clip: float = 5.0,
         bins: int = 32,
-        start: str = "random",
+        init: str = "random",
         loss: str = "trees",
-        optimiser: str = "adamw",
+        optimizer: str = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
         schedule: str = "cosine",
@@ -548,17 +590,17 @@ class SNDFLDL(DistributionEstimator):
         step_every: int = 10000,
         step_factor: float = 0.1,
         weight_decay: float = 0.5,
-        dropout: float | None = None,
+        dropout: float | str = "auto",
         batch_size: int = 256,
         iterations: int = 25000,
         epochs: float | None = 20.0,
-        least_iterations: int = 1500,
+        min_iterations: int = 1500,
         leaf_every: int = 50,
         leaf_rows: str = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool | None = None,
-        validation_share: float = 0.1,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
         label_values: Any = None,
@@ -572,11 +614,11 @@ class SNDFLDL(DistributionEstimator):
         self.units = units
         self.bias = bias
         self.scaling = scaling
-        self.clip = clip
+        self.feature_clip = feature_clip
         self.bins = bins
-        self.start = start
+        self.init = init
         self.loss = loss
-        self.optimiser = optimiser
+        self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.schedule = schedule
@@ -588,13 +630,13 @@ class SNDFLDL(DistributionEstimator):
         self.batch_size = batch_size
         self.iterations = iterations
         self.epochs = epochs
-        self.least_iterations = least_iterations
+        self.min_iterations = min_iterations
         self.leaf_every = leaf_every
         self.leaf_rows = leaf_rows
         self.leaf_iterations = leaf_iterations
         self.leaf_prior = leaf_prior
         self.early_stopping = early_stopping
-        self.validation_share = validation_share
+        self.validation_fraction = validation_fraction
         self.patience = patience
         self.tolerance = tolerance
         self.label_values = label_values
@@ -612,25 +654,26 @@ class AABP(DistributionEstimator):
     Parameters
     ----------
     hidden : a whole number at least 1 and at most 65536, default=64
-        Hidden units.
+        Number of hidden units.
     epochs : a whole number at least 1, default=200
-        Largest number of passes over the rows.
-    batch : a whole number at least 1, default=64
-        Rows of one step.
-    optimiser : one of sgd, adam, adamw, default="adamw"
-        Which rule turns gradients into steps.
-    rate : a number above 0, default=0.0005
-        Step length.
+        Maximum number of epochs. (scikit-learn: ``max_iter``)
+    batch_size : a whole number at least 1, default=64
+        Rows per mini-batch.
+    optimizer : one of sgd, adam, adamw, default="adamw"
+        Optimizer. (scikit-learn: ``solver``)
+    learning_rate : a number above 0, default=0.0005
+        Learning rate. (scikit-learn: ``learning_rate_init``)
     momentum : a number at least 0 and below 1, default=0.9
-        Momentum of SGD.
-    decay : a number at least 0, default=1.0
-        Weight decay (not of biases); AdamW shrinks weights by rate times this at every step.
+        Momentum of sgd.
+    weight_decay : a number at least 0, default=1.0
+        Weight decay, not of biases: decoupled with adamw, added to the gradient with sgd and adam.
     patience : a whole number at least 1, or None, default=10
-        Epochs without improvement on rows held back before stopping; none does every epoch.
-    validation : a number above 0 and below 1, default=0.1
-        Share of the rows held back to stop early.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        Epochs without improvement on the held-out rows before stopping; None runs every epoch. (scikit-learn:
+        ``n_iter_no_change``)
+    validation_fraction : a number above 0 and below 1, default=0.1
+        Fraction of the training rows held out for early stopping.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -657,14 +700,14 @@ class AABP(DistributionEstimator):
     _declared = (
         "hidden",
         "epochs",
-        "batch",
-        "optimiser",
-        "rate",
+        "batch_size",
+        "optimizer",
+        "learning_rate",
         "momentum",
-        "decay",
+        "weight_decay",
         "patience",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
     )
 
     def __init__(
@@ -672,14 +715,14 @@ class AABP(DistributionEstimator):
         *,
         hidden: int = 64,
         epochs: int = 200,
-        batch: int = 64,
-        optimiser: str = "adamw",
-        rate: float = 0.0005,
+        batch_size: int = 64,
+        optimizer: str = "adamw",
+        learning_rate: float = 0.0005,
         momentum: float = 0.9,
-        decay: float = 1.0,
+        weight_decay: float = 1.0,
         patience: int | None = 10,
-        validation: float = 0.1,
-        standardise: bool = True,
+        validation_fraction: float = 0.1,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -688,14 +731,14 @@ class AABP(DistributionEstimator):
     ) -> None:
         self.hidden = hidden
         self.epochs = epochs
-        self.batch = batch
-        self.optimiser = optimiser
-        self.rate = rate
+        self.batch_size = batch_size
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
         self.momentum = momentum
-        self.decay = decay
+        self.weight_decay = weight_decay
         self.patience = patience
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -710,10 +753,11 @@ class AAKNN(DistributionEstimator):
 
     Parameters
     ----------
-    k : a whole number at least 1, or None, default=None
-        Number of neighbours; none chooses it by leaving out training rows one at a time.
-    standardise : True or False, or None, default=None
-        Whether features are scaled to deviation 1 before distances are taken; none chooses it as it chooses k.
+    neighbors : a whole number at least 1, or "auto", default="auto"
+        Number of neighbors; "auto" chooses it by leave-one-out validation on the training rows. (scikit-learn:
+        ``n_neighbors``)
+    scaling : one of raw, standard, or "auto", default="auto"
+        How features are scaled before distances are taken; "auto" chooses it together with `neighbors`.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -738,23 +782,23 @@ class AAKNN(DistributionEstimator):
 
     _learner = "aa-knn"
     _declared = (
-        "k",
-        "standardise",
+        "neighbors",
+        "scaling",
     )
 
     def __init__(
         self,
         *,
-        k: int | None = None,
-        standardise: bool | None = None,
+        neighbors: int | str = "auto",
+        scaling: str = "auto",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.k = k
-        self.standardise = standardise
+        self.neighbors = neighbors
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -772,19 +816,21 @@ class AAS(ValueEstimator):
     Parameters
     ----------
     clusters : a whole number at least 1, default=3
-        Clusters of rows by appearance.
+        Number of clusters of rows by appearance. (scikit-learn: ``n_clusters``)
     ranges : a whole number at least 1, default=3
-        Ranges of the label's values, each with as many training rows.
+        Number of ranges of the label's values, with equally many training rows each.
     overlap : a number at least 0, default=0.5
-        How far a range reaches into its neighbours when a function is fitted, as a share of its width.
-    penalty : a number at least 0, or None, default=None
-        Penalty on the squared coefficients of the global function, a row; none chooses it on rows held back.
-    special_penalty : a number at least 0, or None, default=None
-        The same for what the special functions add to it.
-    validation : a number above 0 and below 1, default=0.2
-        Share of the rows held back to choose the penalties.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        How far a range reaches into its neighbours when its function is fitted, as a fraction of its width.
+    l2 : a number at least 0, or "auto", default="auto"
+        L2 penalty per row on the coefficients of the global function; "auto" chooses it on held-out rows. (scikit-
+        learn: ``alpha``)
+    special_l2 : a number at least 0, or "auto", default="auto"
+        L2 penalty per row on what the functions of the cells add to the global one; "auto" chooses it on held-out
+        rows.
+    validation_fraction : a number above 0 and below 1, default=0.2
+        Fraction of the training rows held out to choose the penalties.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -812,10 +858,10 @@ class AAS(ValueEstimator):
         "clusters",
         "ranges",
         "overlap",
-        "penalty",
-        "special_penalty",
-        "validation",
-        "standardise",
+        "l2",
+        "special_l2",
+        "validation_fraction",
+        "scaling",
     )
 
     def __init__(
@@ -824,10 +870,10 @@ class AAS(ValueEstimator):
         clusters: int = 3,
         ranges: int = 3,
         overlap: float = 0.5,
-        penalty: float | None = None,
-        special_penalty: float | None = None,
-        validation: float = 0.2,
-        standardise: bool = True,
+        l2: float | str = "auto",
+        special_l2: float | str = "auto",
+        validation_fraction: float = 0.2,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -837,10 +883,10 @@ class AAS(ValueEstimator):
         self.clusters = clusters
         self.ranges = ranges
         self.overlap = overlap
-        self.penalty = penalty
-        self.special_penalty = special_penalty
-        self.validation = validation
-        self.standardise = standardise
+        self.l2 = l2
+        self.special_l2 = special_l2
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -856,25 +902,25 @@ class AOSOLDLogitBoost(DistributionEstimator):
     Parameters
     ----------
     rounds : a whole number at least 1, default=3000
-        Rounds at most.
+        Maximum number of boosting rounds. (scikit-learn: ``n_estimators``)
     learning_rate : a number above 0 and at most 1, default=0.05
-        What every step is multiplied by.
+        Learning rate: the factor of every step.
     max_depth : a whole number at least 1, default=6
-        Splits between the root and a leaf at most.
-    min_leaf : a number above 0, default=10.0
-        Least weight of the rows in a leaf (the number of rows when all weigh 1).
-    penalty : a number at least 0, default=1.0
-        Added to every sum of second derivatives: draws steps towards zero.
-    feature_share : a number above 0 and at most 1, default=0.2
-        Share of the features that a split looks at.
-    row_share : a number above 0 and at most 1, default=0.7
-        Share of the rows that a round sees.
-    validation_share : a number at least 0 and below 1, default=0.1
-        Share of the training rows held back to choose the number of rounds; 0 runs all rounds.
+        Maximum depth of a tree.
+    min_leaf_weight : a number above 0, default=10.0
+        Minimum weight of the rows in a leaf (their number where all weigh 1). (scikit-learn: ``min_samples_leaf``)
+    l2 : a number at least 0, default=1.0
+        L2 penalty on leaf values, added to every sum of second derivatives. (scikit-learn: ``l2_regularization``)
+    max_features : a number above 0 and at most 1, default=0.2
+        Fraction of the features tried at each split.
+    subsample : a number above 0 and at most 1, default=0.7
+        Fraction of the rows drawn for each round.
+    validation_fraction : a number at least 0 and below 1, default=0.1
+        Fraction of the training rows held out to choose the number of rounds; 0 runs all rounds.
     patience : a whole number at least 1, default=100
-        Rounds without improvement on the rows held back before stopping.
+        Rounds without improvement on the held-out rows before stopping. (scikit-learn: ``n_iter_no_change``)
     refit : True or False, default=True
-        Whether the model is built anew from all rows with the chosen number of rounds.
+        Whether to refit on all rows with the chosen number of rounds.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -902,11 +948,11 @@ class AOSOLDLogitBoost(DistributionEstimator):
         "rounds",
         "learning_rate",
         "max_depth",
-        "min_leaf",
-        "penalty",
-        "feature_share",
-        "row_share",
-        "validation_share",
+        "min_leaf_weight",
+        "l2",
+        "max_features",
+        "subsample",
+        "validation_fraction",
         "patience",
         "refit",
     )
@@ -917,11 +963,11 @@ class AOSOLDLogitBoost(DistributionEstimator):
         rounds: int = 3000,
         learning_rate: float = 0.05,
         max_depth: int = 6,
-        min_leaf: float = 10.0,
-        penalty: float = 1.0,
-        feature_share: float = 0.2,
-        row_share: float = 0.7,
-        validation_share: float = 0.1,
+        min_leaf_weight: float = 10.0,
+        l2: float = 1.0,
+        max_features: float = 0.2,
+        subsample: float = 0.7,
+        validation_fraction: float = 0.1,
         patience: int = 100,
         refit: bool = True,
         label_values: Any = None,
@@ -933,11 +979,11 @@ class AOSOLDLogitBoost(DistributionEstimator):
         self.rounds = rounds
         self.learning_rate = learning_rate
         self.max_depth = max_depth
-        self.min_leaf = min_leaf
-        self.penalty = penalty
-        self.feature_share = feature_share
-        self.row_share = row_share
-        self.validation_share = validation_share
+        self.min_leaf_weight = min_leaf_weight
+        self.l2 = l2
+        self.max_features = max_features
+        self.subsample = subsample
+        self.validation_fraction = validation_fraction
         self.patience = patience
         self.refit = refit
         self.label_values = label_values
@@ -954,20 +1000,21 @@ class BFGSLDL(DistributionEstimator):
 
     Parameters
     ----------
-    l2 : a number at least 0, or None, default=None
-        Penalty l2/2 |theta|^2 on the loss summed over rows; none chooses it on rows held back.
+    l2 : a number at least 0, or "auto", default="auto"
+        L2 penalty `l2/2 |theta|^2` on the loss summed over rows; "auto" chooses it on held-out rows.
     iterations : a whole number at least 1, default=500
-        Largest number of iterations of one minimisation.
+        Maximum number of iterations of a minimisation. (scikit-learn: ``max_iter``)
     tolerance : a number at least 0, default=1e-07
-        Ends a minimisation when an iteration lowers the mean loss by less than this.
+        Stops when an iteration lowers the mean loss by less than this. (scikit-learn: ``tol``)
     memory : a whole number at least 1, default=10
-        Pairs of steps and gradient changes that stand for the Hessian.
+        Pairs of steps and gradient differences that approximate the Hessian.
     patience : a whole number at least 1, or None, default=None
-        Iterations without improvement on rows held back before stopping; none goes on to the minimum.
-    validation : a number above 0 and below 1, default=0.2
-        Share of the rows held back to choose the penalty or to stop early.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        Iterations without improvement on the held-out rows before stopping; None runs to the minimum. (scikit-learn:
+        ``n_iter_no_change``)
+    validation_fraction : a number above 0 and below 1, default=0.2
+        Fraction of the training rows held out to choose the penalty or for early stopping.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -997,26 +1044,26 @@ class BFGSLDL(DistributionEstimator):
         "tolerance",
         "memory",
         "patience",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
     )
     _presets = {
         "paper": {
             "l2": 0.0,
-            "standardise": False,
+            "scaling": "raw",
         },
     }
 
     def __init__(
         self,
         *,
-        l2: float | None = None,
+        l2: float | str = "auto",
         iterations: int = 500,
         tolerance: float = 1e-07,
         memory: int = 10,
         patience: int | None = None,
-        validation: float = 0.2,
-        standardise: bool = True,
+        validation_fraction: float = 0.2,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -1028,8 +1075,8 @@ class BFGSLDL(DistributionEstimator):
         self.tolerance = tolerance
         self.memory = memory
         self.patience = patience
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -1045,19 +1092,20 @@ class CPNN(DistributionEstimator):
     Parameters
     ----------
     hidden : a whole number at least 1 and at most 65536, default=64
-        Hidden units.
+        Number of hidden units.
     epochs : a whole number at least 1, default=500
-        Largest number of passes over the rows.
-    first_step : a number above 0, default=0.0001
-        First step length of every weight.
+        Maximum number of epochs. (scikit-learn: ``max_iter``)
+    learning_rate : a number above 0, default=0.0001
+        Initial step size of every weight (resilient propagation adapts it).
     l2 : a number at least 0, default=0.3
-        Penalty l2/2 |weights|^2 on the loss summed over rows (not on biases).
+        L2 penalty `l2/2 |weights|^2` on the loss summed over rows; biases are not penalised.
     patience : a whole number at least 1, or None, default=50
-        Epochs without improvement on rows held back before stopping; none does every epoch.
-    validation : a number above 0 and below 1, default=0.1
-        Share of the rows held back to stop early.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        Epochs without improvement on the held-out rows before stopping; None runs every epoch. (scikit-learn:
+        ``n_iter_no_change``)
+    validation_fraction : a number above 0 and below 1, default=0.1
+        Fraction of the training rows held out for early stopping.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1084,11 +1132,11 @@ class CPNN(DistributionEstimator):
     _declared = (
         "hidden",
         "epochs",
-        "first_step",
+        "learning_rate",
         "l2",
         "patience",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
     )
 
     def __init__(
@@ -1096,11 +1144,11 @@ class CPNN(DistributionEstimator):
         *,
         hidden: int = 64,
         epochs: int = 500,
-        first_step: float = 0.0001,
+        learning_rate: float = 0.0001,
         l2: float = 0.3,
         patience: int | None = 50,
-        validation: float = 0.1,
-        standardise: bool = True,
+        validation_fraction: float = 0.1,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -1109,11 +1157,11 @@ class CPNN(DistributionEstimator):
     ) -> None:
         self.hidden = hidden
         self.epochs = epochs
-        self.first_step = first_step
+        self.learning_rate = learning_rate
         self.l2 = l2
         self.patience = patience
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -1129,22 +1177,22 @@ class D2LDL(DistributionEstimator):
     Parameters
     ----------
     mix : a number at least 0 and at most 1, default=0.3
-        Share of a row's target that comes from its neighbours.
-    neighbours : a whole number at least 1, default=20
-        Neighbours that may take part in rebuilding a row.
-    sparsity : a number at least 0 and below 1, default=0.1
-        Penalty on the sum of a row's weights, as a share of the one at which all of them vanish.
-    l2 : a number at least 0, or None, default=None
-        Penalty l2/2 |theta|^2 of the regression; none takes the one that bfgs-ldl chooses for the targets as they
-        are.
+        Fraction of a row's target that comes from its neighbors.
+    neighbors : a whole number at least 1, default=20
+        Number of neighbors that may take part in reconstructing a row. (scikit-learn: ``n_neighbors``)
+    l1 : a number at least 0 and below 1, default=0.1
+        L1 penalty on the reconstruction weights of a row, as a fraction of the one at which all of them vanish.
+    l2 : a number at least 0, or "auto", default="auto"
+        L2 penalty `l2/2 |theta|^2` of the regression; "auto" takes the one that `bfgs-ldl` chooses for the unmixed
+        targets.
     iterations : a whole number at least 1, default=500
-        Largest number of iterations of one minimisation.
+        Maximum number of iterations of a minimisation. (scikit-learn: ``max_iter``)
     tolerance : a number at least 0, default=1e-07
-        Ends a minimisation when an iteration lowers the mean loss by less than this.
-    validation : a number above 0 and below 1, default=0.2
-        Share of the rows held back to choose the penalty.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        Stops when an iteration lowers the mean loss by less than this. (scikit-learn: ``tol``)
+    validation_fraction : a number above 0 and below 1, default=0.2
+        Fraction of the training rows held out to choose the penalty.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1170,26 +1218,26 @@ class D2LDL(DistributionEstimator):
     _learner = "d2ldl"
     _declared = (
         "mix",
-        "neighbours",
-        "sparsity",
+        "neighbors",
+        "l1",
         "l2",
         "iterations",
         "tolerance",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
     )
 
     def __init__(
         self,
         *,
         mix: float = 0.3,
-        neighbours: int = 20,
-        sparsity: float = 0.1,
-        l2: float | None = None,
+        neighbors: int = 20,
+        l1: float = 0.1,
+        l2: float | str = "auto",
         iterations: int = 500,
         tolerance: float = 1e-07,
-        validation: float = 0.2,
-        standardise: bool = True,
+        validation_fraction: float = 0.2,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -1197,13 +1245,13 @@ class D2LDL(DistributionEstimator):
         verbose: bool = False,
     ) -> None:
         self.mix = mix
-        self.neighbours = neighbours
-        self.sparsity = sparsity
+        self.neighbors = neighbors
+        self.l1 = l1
         self.l2 = l2
         self.iterations = iterations
         self.tolerance = tolerance
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -1220,13 +1268,13 @@ class ExtraTreesLDL(DistributionEstimator):
     Parameters
     ----------
     trees : a whole number at least 1, default=200
-        Number of trees.
+        Number of trees. (scikit-learn: ``n_estimators``)
     max_depth : a whole number at least 1, or None, default=None
-        Splits between the root and a leaf at most, or None for no limit.
-    min_leaf : a number above 0, default=3.0
-        Least weight of the rows in a leaf (the number of rows when all weigh 1).
-    feature_share : a number above 0 and at most 1, default=0.5
-        Share of the features that a split looks at.
+        Maximum depth of a tree; None is no limit.
+    min_leaf_weight : a number above 0, default=3.0
+        Minimum weight of the rows in a leaf (their number where all weigh 1). (scikit-learn: ``min_samples_leaf``)
+    max_features : a number above 0 and at most 1, default=0.5
+        Fraction of the features tried at each split.
     bootstrap : True or False, default=False
         Whether each tree sees rows drawn with replacement (else all rows).
     label_values : array of numbers, optional
@@ -1255,8 +1303,8 @@ class ExtraTreesLDL(DistributionEstimator):
     _declared = (
         "trees",
         "max_depth",
-        "min_leaf",
-        "feature_share",
+        "min_leaf_weight",
+        "max_features",
         "bootstrap",
     )
 
@@ -1265,8 +1313,8 @@ class ExtraTreesLDL(DistributionEstimator):
         *,
         trees: int = 200,
         max_depth: int | None = None,
-        min_leaf: float = 3.0,
-        feature_share: float = 0.5,
+        min_leaf_weight: float = 3.0,
+        max_features: float = 0.5,
         bootstrap: bool = False,
         label_values: Any = None,
         sigma: float | None = None,
@@ -1276,8 +1324,8 @@ class ExtraTreesLDL(DistributionEstimator):
     ) -> None:
         self.trees = trees
         self.max_depth = max_depth
-        self.min_leaf = min_leaf
-        self.feature_share = feature_share
+        self.min_leaf_weight = min_leaf_weight
+        self.max_features = max_features
         self.bootstrap = bootstrap
         self.label_values = label_values
         self.sigma = sigma
@@ -1293,23 +1341,27 @@ class IISALDL(DistributionEstimator):
 
     Parameters
     ----------
-    sigma : a number above 0, or None, default=None
-        Deviation of every label's Gaussian at the start; none takes it from the targets.
-    rounds : a whole number at least 1, default=5
-        Largest number of rounds: a fit, then new widths.
     iterations : a whole number at least 1, default=300
-        Largest number of iterations of one fit.
+        Maximum number of iterations. (scikit-learn: ``max_iter``)
     tolerance : a number at least 0, default=1e-06
-        Ends a fit when an iteration lowers the mean loss by less than this.
+        Stops when an iteration lowers the mean loss by less than this. (scikit-learn: ``tol``)
     patience : a whole number at least 1, or None, default=10
-        Iterations without improvement on rows held back before a fit stops; none goes on to the tolerance.
-    validation : a number above 0 and below 1, default=0.1
-        Share of the rows held back to stop early.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        Iterations without improvement on the held-out rows before stopping; None runs to the tolerance. (scikit-
+        learn: ``n_iter_no_change``)
+    validation_fraction : a number above 0 and below 1, default=0.1
+        Fraction of the training rows held out for early stopping.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
+    init_sigma : a number above 0, or "auto", default="auto"
+        Initial standard deviation of the Gaussian at every label; "auto" takes it from the targets.
+    rounds : a whole number at least 1, default=5
+        Maximum number of rounds: a fit of `iis-ldl`, then new deviations.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
+    sigma : float, optional
+        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
+        its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1328,38 +1380,40 @@ class IISALDL(DistributionEstimator):
 
     _learner = "iis-aldl"
     _declared = (
-        "sigma",
-        "rounds",
         "iterations",
         "tolerance",
         "patience",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
+        "init_sigma",
+        "rounds",
     )
 
     def __init__(
         self,
         *,
-        sigma: float | None = None,
-        rounds: int = 5,
         iterations: int = 300,
         tolerance: float = 1e-06,
         patience: int | None = 10,
-        validation: float = 0.1,
-        standardise: bool = True,
+        validation_fraction: float = 0.1,
+        scaling: str = "standard",
+        init_sigma: float | str = "auto",
+        rounds: int = 5,
         label_values: Any = None,
+        sigma: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.sigma = sigma
-        self.rounds = rounds
         self.iterations = iterations
         self.tolerance = tolerance
         self.patience = patience
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
+        self.init_sigma = init_sigma
+        self.rounds = rounds
         self.label_values = label_values
+        self.sigma = sigma
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1373,15 +1427,16 @@ class IISLDL(DistributionEstimator):
     Parameters
     ----------
     iterations : a whole number at least 1, default=300
-        Largest number of iterations.
+        Maximum number of iterations. (scikit-learn: ``max_iter``)
     tolerance : a number at least 0, default=1e-06
-        Ends when an iteration lowers the mean loss by less than this.
+        Stops when an iteration lowers the mean loss by less than this. (scikit-learn: ``tol``)
     patience : a whole number at least 1, or None, default=10
-        Iterations without improvement on rows held back before stopping; none goes on to the tolerance.
-    validation : a number above 0 and below 1, default=0.1
-        Share of the rows held back to stop early.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        Iterations without improvement on the held-out rows before stopping; None runs to the tolerance. (scikit-
+        learn: ``n_iter_no_change``)
+    validation_fraction : a number above 0 and below 1, default=0.1
+        Fraction of the training rows held out for early stopping.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1409,8 +1464,8 @@ class IISLDL(DistributionEstimator):
         "iterations",
         "tolerance",
         "patience",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
     )
 
     def __init__(
@@ -1419,8 +1474,8 @@ class IISLDL(DistributionEstimator):
         iterations: int = 300,
         tolerance: float = 1e-06,
         patience: int | None = 10,
-        validation: float = 0.1,
-        standardise: bool = True,
+        validation_fraction: float = 0.1,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -1430,8 +1485,8 @@ class IISLDL(DistributionEstimator):
         self.iterations = iterations
         self.tolerance = tolerance
         self.patience = patience
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -1448,24 +1503,24 @@ class LARR(ValueEstimator):
 
     Parameters
     ----------
-    window : a number at least 0, or None, default=None
-        How far from the regressed value labels compete, in units of their values; none chooses 1, 2, 4 or 8 on rows
-        held back.
-    penalty : a number above 0, or None, default=None
-        Cost C of an error of the regression by one deviation of the label; none chooses 1, 3, 10 or 30 on rows held
-        back.
+    window : a number at least 0, or "auto", default="auto"
+        How far from the regressed value labels compete, in units of their values; "auto" chooses 1, 2, 4 or 8 on
+        held-out rows.
+    c : a number above 0, or "auto", default="auto"
+        Cost C of the regression per standard deviation of the label; "auto" chooses 1, 3, 10 or 30 on held-out rows.
+        (scikit-learn: ``C``)
     epsilon : a number at least 0, default=0.1
-        Error of the regression that is free of charge, in deviations of the label.
-    pair_penalty : a number above 0, default=1.0
-        Cost C of a row on the wrong side of a classifier.
+        Half-width of the tube without loss, in standard deviations of the label.
+    pair_c : a number above 0, default=1.0
+        Cost C of the classifiers of pairs of labels.
     width : a number above 0, default=1.0
-        Deviation of the kernel as a multiple of the mean distance between training rows.
+        Width of the kernel, as a multiple of the mean distance between training rows.
     tolerance : a number above 0, default=0.001
-        Largest violation of the optimality conditions that is left.
-    validation : a number above 0 and below 1, default=0.2
-        Share of the rows held back to choose.
-    standardise : True or False, default=True
-        Whether features are scaled to deviation 1.
+        Largest violation of the optimality conditions at which the solver stops. (scikit-learn: ``tol``)
+    validation_fraction : a number above 0 and below 1, default=0.2
+        Fraction of the training rows held out to choose what is auto.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1491,26 +1546,26 @@ class LARR(ValueEstimator):
     _learner = "larr"
     _declared = (
         "window",
-        "penalty",
+        "c",
         "epsilon",
-        "pair_penalty",
+        "pair_c",
         "width",
         "tolerance",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
     )
 
     def __init__(
         self,
         *,
-        window: float | None = None,
-        penalty: float | None = None,
+        window: float | str = "auto",
+        c: float | str = "auto",
         epsilon: float = 0.1,
-        pair_penalty: float = 1.0,
+        pair_c: float = 1.0,
         width: float = 1.0,
         tolerance: float = 0.001,
-        validation: float = 0.2,
-        standardise: bool = True,
+        validation_fraction: float = 0.2,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -1518,13 +1573,13 @@ class LARR(ValueEstimator):
         verbose: bool = False,
     ) -> None:
         self.window = window
-        self.penalty = penalty
+        self.c = c
         self.epsilon = epsilon
-        self.pair_penalty = pair_penalty
+        self.pair_c = pair_c
         self.width = width
         self.tolerance = tolerance
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -1540,25 +1595,25 @@ class LDLogitBoost(DistributionEstimator):
     Parameters
     ----------
     rounds : a whole number at least 1, default=1000
-        Rounds at most.
+        Maximum number of boosting rounds. (scikit-learn: ``n_estimators``)
     learning_rate : a number above 0 and at most 1, default=0.05
-        What every step is multiplied by.
+        Learning rate: the factor of every step.
     max_depth : a whole number at least 1, default=6
-        Splits between the root and a leaf at most.
-    min_leaf : a number above 0, default=10.0
-        Least weight of the rows in a leaf (the number of rows when all weigh 1).
-    penalty : a number at least 0, default=1.0
-        Added to every sum of second derivatives: draws steps towards zero.
-    feature_share : a number above 0 and at most 1, default=0.2
-        Share of the features that a split looks at.
-    row_share : a number above 0 and at most 1, default=0.7
-        Share of the rows that a round sees.
-    validation_share : a number at least 0 and below 1, default=0.1
-        Share of the training rows held back to choose the number of rounds; 0 runs all rounds.
+        Maximum depth of a tree.
+    min_leaf_weight : a number above 0, default=10.0
+        Minimum weight of the rows in a leaf (their number where all weigh 1). (scikit-learn: ``min_samples_leaf``)
+    l2 : a number at least 0, default=1.0
+        L2 penalty on leaf values, added to every sum of second derivatives. (scikit-learn: ``l2_regularization``)
+    max_features : a number above 0 and at most 1, default=0.2
+        Fraction of the features tried at each split.
+    subsample : a number above 0 and at most 1, default=0.7
+        Fraction of the rows drawn for each round.
+    validation_fraction : a number at least 0 and below 1, default=0.1
+        Fraction of the training rows held out to choose the number of rounds; 0 runs all rounds.
     patience : a whole number at least 1, default=40
-        Rounds without improvement on the rows held back before stopping.
+        Rounds without improvement on the held-out rows before stopping. (scikit-learn: ``n_iter_no_change``)
     refit : True or False, default=True
-        Whether the model is built anew from all rows with the chosen number of rounds.
+        Whether to refit on all rows with the chosen number of rounds.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1586,11 +1641,11 @@ class LDLogitBoost(DistributionEstimator):
         "rounds",
         "learning_rate",
         "max_depth",
-        "min_leaf",
-        "penalty",
-        "feature_share",
-        "row_share",
-        "validation_share",
+        "min_leaf_weight",
+        "l2",
+        "max_features",
+        "subsample",
+        "validation_fraction",
         "patience",
         "refit",
     )
@@ -1601,11 +1656,11 @@ class LDLogitBoost(DistributionEstimator):
         rounds: int = 1000,
         learning_rate: float = 0.05,
         max_depth: int = 6,
-        min_leaf: float = 10.0,
-        penalty: float = 1.0,
-        feature_share: float = 0.2,
-        row_share: float = 0.7,
-        validation_share: float = 0.1,
+        min_leaf_weight: float = 10.0,
+        l2: float = 1.0,
+        max_features: float = 0.2,
+        subsample: float = 0.7,
+        validation_fraction: float = 0.1,
         patience: int = 40,
         refit: bool = True,
         label_values: Any = None,
@@ -1617,11 +1672,11 @@ class LDLogitBoost(DistributionEstimator):
         self.rounds = rounds
         self.learning_rate = learning_rate
         self.max_depth = max_depth
-        self.min_leaf = min_leaf
-        self.penalty = penalty
-        self.feature_share = feature_share
-        self.row_share = row_share
-        self.validation_share = validation_share
+        self.min_leaf_weight = min_leaf_weight
+        self.l2 = l2
+        self.max_features = max_features
+        self.subsample = subsample
+        self.validation_fraction = validation_fraction
         self.patience = patience
         self.refit = refit
         self.label_values = label_values
@@ -1638,22 +1693,23 @@ class LDSVR(DistributionEstimator):
 
     Parameters
     ----------
-    penalty : a number above 0, or None, default=None
-        Cost C of leaving the tube; none chooses among 1, 10 and 100.
+    c : a number above 0, or "auto", default="auto"
+        Cost C of leaving the tube; "auto" chooses 1, 10 or 100 on held-out rows. (scikit-learn: ``C``)
     epsilon : a number at least 0 and below 1, default=0.1
-        Half-width of the tube in which nothing is lost, in units of probability.
-    width : a number above 0, or None, default=None
-        Deviation of the Gaussian kernel as a multiple of the mean distance between training rows; none chooses.
-    clip : a number above 0 and below 0.5, or None, default=None
-        Targets are kept this far from 0 and 1 before their logit is taken; none chooses.
-    standardise : True or False, or None, default=None
-        Whether features are scaled to deviation 1; none chooses.
+        Half-width of the tube without loss, in units of probability.
+    width : a number above 0, or "auto", default="auto"
+        Width of the kernel, as a multiple of the mean distance between training rows; "auto" chooses it on held-out
+        rows.
+    target_clip : a number above 0 and below 0.5, or "auto", default="auto"
+        Distance that targets keep from 0 and 1 before their logit is taken; "auto" chooses it on held-out rows.
+    scaling : one of raw, standard, or "auto", default="auto"
+        How features are scaled; "auto" chooses it on held-out rows.
     iterations : a whole number at least 1, default=15
-        Most steps of re-weighted least squares.
+        Maximum number of re-weighted least squares iterations. (scikit-learn: ``max_iter``)
     tolerance : a number at least 0, default=0.001
-        A step that takes less than this share off the objective is the last.
+        Stops when an iteration lowers the objective by less than this fraction. (scikit-learn: ``tol``)
     search_rows : a whole number at least 2, default=1500
-        Most training rows used to choose what is not given.
+        Maximum number of training rows used to choose what is auto.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1678,11 +1734,11 @@ class LDSVR(DistributionEstimator):
 
     _learner = "ldsvr"
     _declared = (
-        "penalty",
+        "c",
         "epsilon",
         "width",
-        "clip",
-        "standardise",
+        "target_clip",
+        "scaling",
         "iterations",
         "tolerance",
         "search_rows",
@@ -1691,11 +1747,11 @@ class LDSVR(DistributionEstimator):
     def __init__(
         self,
         *,
-        penalty: float | None = None,
+        c: float | str = "auto",
         epsilon: float = 0.1,
-        width: float | None = None,
-        clip: float | None = None,
-        standardise: bool | None = None,
+        width: float | str = "auto",
+        target_clip: float | str = "auto",
+        scaling: str = "auto",
         iterations: int = 15,
         tolerance: float = 0.001,
         search_rows: int = 1500,
@@ -1705,11 +1761,11 @@ class LDSVR(DistributionEstimator):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.penalty = penalty
+        self.c = c
         self.epsilon = epsilon
         self.width = width
-        self.clip = clip
-        self.standardise = standardise
+        self.target_clip = target_clip
+        self.scaling = scaling
         self.iterations = iterations
         self.tolerance = tolerance
         self.search_rows = search_rows
@@ -1728,9 +1784,9 @@ class PTBayes(DistributionEstimator):
     Parameters
     ----------
     resample : True or False, default=False
-        Draw as many single-label rows as there are rows, as published; false counts every one by its weight.
+        Whether to draw as many single-label rows as there are rows, as published, instead of weighting them.
     smoothing : a number at least 0, default=1e-09
-        Share of the largest variance of a feature that is added to every variance.
+        Fraction of the largest feature variance that is added to every variance. (scikit-learn: ``var_smoothing``)
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1786,18 +1842,18 @@ class PTSVM(DistributionEstimator):
 
     Parameters
     ----------
-    penalty : a number above 0, default=1.0
-        Cost C of a row on the wrong side.
+    c : a number above 0, default=1.0
+        Cost C of a row on the wrong side. (scikit-learn: ``C``)
     kernel : one of rbf, linear, default="rbf"
         Kernel of the classifiers.
     width : a number above 0, default=1.0
-        Deviation of the rbf kernel as a multiple of the mean distance between training rows.
-    standardise : True or False, default=True
-        Whether features are scaled to deviation 1.
+        Width of the rbf kernel, as a multiple of the mean distance between training rows.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     folds : a whole number at least 2, default=5
-        Folds whose held-out decision values a pair's sigmoid is fitted to.
+        Cross-validation folds for the sigmoid of a pair (Platt scaling).
     tolerance : a number above 0, default=0.001
-        Largest violation of the optimality conditions that is left.
+        Largest violation of the optimality conditions at which the solver stops. (scikit-learn: ``tol``)
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1822,10 +1878,10 @@ class PTSVM(DistributionEstimator):
 
     _learner = "pt-svm"
     _declared = (
-        "penalty",
+        "c",
         "kernel",
         "width",
-        "standardise",
+        "scaling",
         "folds",
         "tolerance",
     )
@@ -1833,10 +1889,10 @@ class PTSVM(DistributionEstimator):
     def __init__(
         self,
         *,
-        penalty: float = 1.0,
+        c: float = 1.0,
         kernel: str = "rbf",
         width: float = 1.0,
-        standardise: bool = True,
+        scaling: str = "standard",
         folds: int = 5,
         tolerance: float = 0.001,
         label_values: Any = None,
@@ -1845,10 +1901,10 @@ class PTSVM(DistributionEstimator):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.penalty = penalty
+        self.c = c
         self.kernel = kernel
         self.width = width
-        self.standardise = standardise
+        self.scaling = scaling
         self.folds = folds
         self.tolerance = tolerance
         self.label_values = label_values
@@ -1866,13 +1922,13 @@ class RandomForestLDL(DistributionEstimator):
     Parameters
     ----------
     trees : a whole number at least 1, default=200
-        Number of trees.
+        Number of trees. (scikit-learn: ``n_estimators``)
     max_depth : a whole number at least 1, or None, default=None
-        Splits between the root and a leaf at most, or None for no limit.
-    min_leaf : a number above 0, default=3.0
-        Least weight of the rows in a leaf (the number of rows when all weigh 1).
-    feature_share : a number above 0 and at most 1, default=0.2
-        Share of the features that a split looks at.
+        Maximum depth of a tree; None is no limit.
+    min_leaf_weight : a number above 0, default=3.0
+        Minimum weight of the rows in a leaf (their number where all weigh 1). (scikit-learn: ``min_samples_leaf``)
+    max_features : a number above 0 and at most 1, default=0.2
+        Fraction of the features tried at each split.
     bootstrap : True or False, default=True
         Whether each tree sees rows drawn with replacement (else all rows).
     label_values : array of numbers, optional
@@ -1901,8 +1957,8 @@ class RandomForestLDL(DistributionEstimator):
     _declared = (
         "trees",
         "max_depth",
-        "min_leaf",
-        "feature_share",
+        "min_leaf_weight",
+        "max_features",
         "bootstrap",
     )
 
@@ -1911,8 +1967,8 @@ class RandomForestLDL(DistributionEstimator):
         *,
         trees: int = 200,
         max_depth: int | None = None,
-        min_leaf: float = 3.0,
-        feature_share: float = 0.2,
+        min_leaf_weight: float = 3.0,
+        max_features: float = 0.2,
         bootstrap: bool = True,
         label_values: Any = None,
         sigma: float | None = None,
@@ -1922,8 +1978,8 @@ class RandomForestLDL(DistributionEstimator):
     ) -> None:
         self.trees = trees
         self.max_depth = max_depth
-        self.min_leaf = min_leaf
-        self.feature_share = feature_share
+        self.min_leaf_weight = min_leaf_weight
+        self.max_features = max_features
         self.bootstrap = bootstrap
         self.label_values = label_values
         self.sigma = sigma
@@ -1940,23 +1996,24 @@ class SCELDL(DistributionEstimator):
     Parameters
     ----------
     hidden : a whole number at least 1 and at most 65536, default=64
-        Hidden units.
+        Number of hidden units.
     activity : a number above 0 and below 1, default=0.1
-        Wished mean activation of a hidden unit.
+        Target mean activation of a hidden unit.
     sparsity : a number at least 0, default=0.01
-        Strength of that wish against the mean loss.
+        Strength of the sparsity penalty, relative to the mean loss.
     l2 : a number at least 0, default=3.0
-        Penalty l2/2 |weights|^2 on the loss summed over rows (not on biases).
+        L2 penalty `l2/2 |weights|^2` on the loss summed over rows; biases are not penalised.
     iterations : a whole number at least 1, default=300
-        Largest number of iterations.
+        Maximum number of iterations. (scikit-learn: ``max_iter``)
     tolerance : a number at least 0, default=1e-07
-        Ends when an iteration lowers the mean loss by less than this.
+        Stops when an iteration lowers the mean loss by less than this. (scikit-learn: ``tol``)
     patience : a whole number at least 1, or None, default=20
-        Iterations without improvement on rows held back before stopping; none goes on to the minimum.
-    validation : a number above 0 and below 1, default=0.1
-        Share of the rows held back to stop early.
-    standardise : True or False, default=True
-        Bring the features to a common scale first.
+        Iterations without improvement on the held-out rows before stopping; None runs to the minimum. (scikit-learn:
+        ``n_iter_no_change``)
+    validation_fraction : a number above 0 and below 1, default=0.1
+        Fraction of the training rows held out for early stopping.
+    scaling : one of raw, standard, default="standard"
+        How features are scaled.
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
@@ -1988,8 +2045,8 @@ class SCELDL(DistributionEstimator):
         "iterations",
         "tolerance",
         "patience",
-        "validation",
-        "standardise",
+        "validation_fraction",
+        "scaling",
     )
 
     def __init__(
@@ -2002,8 +2059,8 @@ class SCELDL(DistributionEstimator):
         iterations: int = 300,
         tolerance: float = 1e-07,
         patience: int | None = 20,
-        validation: float = 0.1,
-        standardise: bool = True,
+        validation_fraction: float = 0.1,
+        scaling: str = "standard",
         label_values: Any = None,
         sigma: float | None = None,
         random_state: Any = 0,
@@ -2017,8 +2074,8 @@ class SCELDL(DistributionEstimator):
         self.iterations = iterations
         self.tolerance = tolerance
         self.patience = patience
-        self.validation = validation
-        self.standardise = standardise
+        self.validation_fraction = validation_fraction
+        self.scaling = scaling
         self.label_values = label_values
         self.sigma = sigma
         self.random_state = random_state
@@ -2027,7 +2084,7 @@ class SCELDL(DistributionEstimator):
 
 
 class MeanLDL(DistributionEstimator):
-    """Always the mean training distribution: the floor in every table (``mean``).
+    """Always the mean training distribution: the simplest baseline (``mean``).
 
     Parameters
     ----------
