@@ -61,7 +61,13 @@ impl Model {
 
     /// The bytes of the model's ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| ldlf::onnx::to_bytes(&self.model)).map_err(raise)?;
+        let export = || {
+            ldlf::onnx::to_bytes(&self.model).map_err(|error| {
+                let names = registry::names(|facts| facts.exports).join(", ");
+                error.with_remedy(format!("those of {names}, and mixtures of these, can"))
+            })
+        };
+        let bytes = py.detach(export).map_err(raise)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

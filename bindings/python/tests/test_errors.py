@@ -27,7 +27,7 @@ def test_a_bad_parameter_is_one_sentence(parameters, exception, sentence, distri
 
 
 def test_a_refused_parameter_is_data_too(distributions):
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError, match="trees") as refused:
         LDLForest(trees=0).fit(*distributions)
     assert (refused.value.parameter, refused.value.allowed, refused.value.got) == ("trees", "at least 1", "0")
 

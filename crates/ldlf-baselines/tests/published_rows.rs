@@ -2,26 +2,9 @@
 
 mod support;
 
-use ldlf_core::{Dataset, Threads};
-use ldlf_io::read::{ReadOptions, read};
-use std::path::PathBuf;
+use ldlf_core::Threads;
+use ldlf_testing::first_fold;
 use support::*;
-
-/// The training and the test rows of fold 0.
-fn first_fold(name: &str) -> Option<(Dataset, Dataset)> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = PathBuf::from(std::env::var("LDLF_DATA").unwrap_or_else(|_| beside.into()));
-    let file = folder.join(format!("ldl/{name}.mat"));
-    if !file.exists() {
-        eprintln!("skipped: {name}.mat is not beside the repository in shared/data/ldl");
-        return None;
-    }
-    let data = read(&file, &ReadOptions::default()).unwrap().dataset;
-    let folds = std::fs::read_to_string(folder.join(format!("folds/{name}.txt"))).unwrap();
-    let folds: Vec<u32> = folds.lines().map(|line| line.trim().parse().unwrap()).collect();
-    let (test, training): (Vec<usize>, Vec<usize>) = (0..data.rows()).partition(|&row| folds[row] == 0);
-    Some((data.select(&training), data.select(&test)))
-}
 
 fn kl_on_first_fold(learner: &str, name: &str) -> Option<f64> {
     let (training, test) = first_fold(name)?;

@@ -20,7 +20,8 @@ use crate::tree_shape::{ForestShape, check_memory, draw_units};
 ///
 /// ```
 /// use ldlf_core::{Seed, product::View};
-/// use ldlf_forest::{head::Head, tree_shape::ForestShape};
+/// use ldlf_core::Seed;
+/// use ldlf_math::product::View;
 /// let shape = ForestShape { trees: 2, depth: 3, units: 4, labels: 3 };
 /// let head = Head::<f64>::new(shape, Seed::new(0))?;
 /// let activations = [0.5, -1.0, 2.0, 0.0]; // one row, four units

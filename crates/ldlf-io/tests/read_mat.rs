@@ -1,13 +1,13 @@
 //! MATLAB files, written here byte by byte, and the real ones.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use ldlf_core::targets::Spread;
 use ldlf_core::{ErrorKind, Features, Result, Schema};
 use ldlf_io::read::{Loaded, ReadOptions, read, stream};
+use ldlf_testing::real_file;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -354,21 +354,9 @@ proptest! {
     }
 }
 
-/// A real file, or a line that says that the data is not there.
-fn real(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var("LDLF_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").to_string());
-    let path = PathBuf::from(folder).join("ldl").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: {} is not there (set LDLF_DATA)", path.display());
-    None
-}
-
 #[test]
 fn movie_is_stored_dense_and_read_sparse() {
-    let Some(path) = real("Movie.mat") else { return };
+    let Some(path) = real_file("ldl/Movie.mat") else { return };
     let loaded = read(&path, &ReadOptions::default()).unwrap();
     let Features::Sparse(csr) = loaded.dataset.features().unwrap() else {
         panic!("1.1 % of the entries are not zero")
@@ -381,7 +369,7 @@ fn movie_is_stored_dense_and_read_sparse() {
 
 #[test]
 fn fg_net_has_ages_label_values_and_rows_that_need_normalising() {
-    let Some(path) = real("FG-Net.mat") else { return };
+    let Some(path) = real_file("ldl/FG-Net.mat") else { return };
     let options = ReadOptions { label_column: Some("age".into()), ..ReadOptions::default() };
     let loaded = read(&path, &options).unwrap();
     assert_eq!(loaded.notices.len(), 1);

@@ -90,6 +90,8 @@ fn a_full_file_system_is_exit_1_and_leaves_the_old_file_whole() {
         Ok(Some(78)) => panic!("the old model was not kept"),
         Ok(Some(79)) => panic!("a temporary file was left behind"),
         Ok(Some(0)) => panic!("a full disk went unnoticed"),
-        other => println!("skipped: a small file system cannot be mounted here ({other:?})"),
+        other => {
+            ldlf_testing::skipped(&format!("a small file system cannot be mounted here ({other:?})"));
+        }
     }
 }

@@ -19,7 +19,7 @@ fn everything_runs_without_a_network() {
         .status()
         .is_ok_and(|ended| !ended.success())
     {
-        println!("skipped: this system does not let a process leave the network");
+        ldlf_testing::skipped("this system does not let a process leave the network");
         return;
     }
     for call in [
