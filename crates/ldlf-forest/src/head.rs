@@ -19,8 +19,8 @@ use crate::tree_shape::{ForestShape, check_memory, draw_units};
 /// `K` trees over the output units of one feature function: the unit of every split and the distribution of every leaf.
 ///
 /// ```
-/// use ldlf_core::{Seed, product::View};
 /// use ldlf_core::Seed;
+/// use ldlf_forest::{head::Head, tree_shape::ForestShape};
 /// use ldlf_math::product::View;
 /// let shape = ForestShape { trees: 2, depth: 3, units: 4, labels: 3 };
 /// let head = Head::<f64>::new(shape, Seed::new(0))?;
