@@ -47,7 +47,7 @@ def test_the_command_line_reads_our_models_and_we_read_its(command, table, tmp_p
     theirs = tmp_path / "theirs.ldlf"
     command("-q", "train", table, "--labels", "votes_*", "--learner", "aa-knn", "--set", "neighbors=3", "--out", theirs)
     loaded = ldlf.load(theirs)
-    assert isinstance(loaded, ldlf.AAKNN) and loaded.k == 3
+    assert isinstance(loaded, ldlf.AAKNN) and loaded.neighbors == 3
     assert loaded.feature_names_in_.tolist() == list(X.columns)
     assert loaded.classes_.tolist() == list(votes.columns)
     np.testing.assert_array_equal(loaded.predict(X), ldlf.AAKNN(neighbors=3).fit(X, votes).predict(X))

@@ -99,7 +99,7 @@ def test_unordered_labels_have_no_mean(distributions):
 
 
 def test_what_the_training_was_like_is_kept(distributions):
-    model = LDLForest(trees=3, depth=3, least_iterations=100, epochs=1, leaf_every=25).fit(*distributions)
+    model = LDLForest(trees=3, depth=3, min_iterations=100, epochs=1, leaf_every=25).fit(*distributions)
     assert model.n_iter_ == 100 == len(model.loss_curve_)
     assert [iteration for iteration, _ in model.validation_curve_] == [25, 50, 75, 100]
     assert model.stopped_ == "finished" and model.n_features_in_ == 6
@@ -107,7 +107,7 @@ def test_what_the_training_was_like_is_kept(distributions):
 
 
 def test_early_stopping_is_a_parameter(distributions):
-    patient = {"trees": 3, "depth": 3, "least_iterations": 400, "epochs": 1, "leaf_every": 5, "learning_rate": 0.5}
+    patient = {"trees": 3, "depth": 3, "min_iterations": 400, "epochs": 1, "leaf_every": 5, "learning_rate": 0.5}
     assert LDLForest(**patient, early_stopping=True, patience=1).fit(*distributions).n_iter_ < 400
     assert LDLForest(**patient, early_stopping=False).fit(*distributions).n_iter_ == 400
 
@@ -120,7 +120,7 @@ def test_the_model_does_not_depend_on_threads_but_on_the_seed(distributions):
 
 def test_presets_set_parameters():
     paper = LDLForest.from_preset("paper", trees=7)
-    assert (paper.trees, paper.depth, paper.units, paper.optimiser) == (7, 7, 64, "sgd")
+    assert (paper.trees, paper.depth, paper.units, paper.optimizer) == (7, 7, 64, "sgd")
     with pytest.raises(ValueError, match="LDLForest has no preset 'papers'; it has best, paper, released"):
         LDLForest.from_preset("papers")
 

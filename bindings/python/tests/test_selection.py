@@ -47,8 +47,8 @@ def test_clone_copies_parameters_only(distributions):
 def test_a_grid_search_over_a_pipeline(distributions):
     X, y = distributions
     pipeline = make_pipeline(StandardScaler(), AAKNN())
-    search = GridSearchCV(pipeline, {"aaknn__k": [1, 10, 100]}, cv=3, scoring=neg_kl).fit(X, y)
-    assert search.best_params_ == {"aaknn__k": 10}
+    search = GridSearchCV(pipeline, {"aaknn__neighbors": [1, 10, 100]}, cv=3, scoring=neg_kl).fit(X, y)
+    assert search.best_params_ == {"aaknn__neighbors": 10}
     assert search.predict(X).shape == y.shape
     assert search.score(X, y) == pytest.approx(search.best_estimator_.score(X, y), abs=1e-6)
 
@@ -83,7 +83,7 @@ def test_ordered_scorers_are_errors(ages):
 
 def test_ordered_scorers_read_distributions_as_they_read_predictions(ages):
     X, age = ages
-    model = AAKNN(k=5).fit(X, age)
+    model = AAKNN(neighbors=5).fit(X, age)
     truth = np.eye(len(model.classes_))[np.searchsorted(model.classes_, age)]
     for name in ("neg_mae_mode", "neg_mae_mean", "neg_mae_median", "cs_5"):
         assert SCORERS[name](model, X, truth) == pytest.approx(SCORERS[name](model, X, age)), name

@@ -1,6 +1,6 @@
 """Learn and predict label distributions: for every row, how much each label applies.
 
-The flagship is :class:`LDLForest`, the label distribution learning forest (Shen, Zhao, Guo, Yuille, NIPS 2017); its rivals stand
+The flagship is :class:`LDLForest`, the label distribution learning forest (Shen, Zhao, Guo, Yuille, NIPS 2017); its baselines stand
 beside it behind the same scikit-learn interface.
 
 >>> from ldlf import LDLForest
