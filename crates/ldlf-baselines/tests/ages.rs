@@ -1,4 +1,4 @@
-//! The rivals of age estimation: `iis-aldl`, `d2ldl`, `aas` and `larr` on ages that follow from their features.
+//! The baselines of age estimation: `iis-aldl`, `d2ldl`, `aas` and `larr` on ages that follow from their features.
 
 mod support;
 
@@ -13,7 +13,7 @@ use ldlf_core::{
 use rand::RngExt;
 use support::*;
 
-const RIVALS: [&str; 4] = ["iis-aldl", "d2ldl", "aas", "larr"];
+const BASELINES: [&str; 4] = ["iis-aldl", "d2ldl", "aas", "larr"];
 
 /// People of 20 to 40 whose age can be read off three features, with an error of a year; targets of deviation 2.
 fn people(rows: usize, seed: u64) -> Dataset {
@@ -51,7 +51,7 @@ fn mean_error(model: &TrainedModel, data: &Dataset) -> f64 {
 #[test]
 fn ages_are_read_off_the_features() {
     let (data, test) = (people(300, 1), people(200, 2));
-    for rival in RIVALS {
+    for rival in BASELINES {
         let model = fit(rival, &[], &data, &Threads::one()).unwrap();
         let error = mean_error(&model, &test);
         // The noise alone costs half a year; always saying 30 costs five.
@@ -62,7 +62,7 @@ fn ages_are_read_off_the_features() {
 #[test]
 fn a_model_comes_back_from_its_file_and_threads_change_nothing() {
     let data = people(80, 3);
-    for rival in RIVALS {
+    for rival in BASELINES {
         let model = fit(rival, &[], &data, &Threads::one()).unwrap();
         assert_eq!(ages_of(&reloaded(&model).unwrap(), &data), ages_of(&model, &data), "{rival}");
         let two = fit(rival, &[], &data, &Threads::new(2).unwrap()).unwrap();
@@ -84,7 +84,7 @@ fn labels_that_stand_for_no_numbers_are_refused() {
 fn sparse_rows_give_the_answers_of_dense_ones() {
     let data = people(80, 5);
     let thin = data.clone().with_inputs(sparse(data.features().unwrap())).unwrap();
-    for rival in RIVALS {
+    for rival in BASELINES {
         // Sparse columns are scaled without a shift, which raw features make no difference to.
         let dense = ages_of(&fit(rival, &["scaling=raw"], &data, &Threads::one()).unwrap(), &data);
         let sparse = ages_of(&fit(rival, &["scaling=raw"], &thin, &Threads::one()).unwrap(), &thin);

@@ -1,4 +1,4 @@
-//! What the tests of several rivals share: building by name, fitting, small data.
+//! What the tests of several baselines share: building by name, fitting, small data.
 #![allow(dead_code, reason = "every test file uses its part")]
 
 use ldlf_core::learner::Fitted;

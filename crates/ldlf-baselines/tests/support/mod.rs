@@ -1,4 +1,4 @@
-//! What the tests of the kernel and neighbour rivals share: small sets, and the fixtures of the oracles.
+//! What the tests of the kernel and neighbour baselines share: small sets, and the fixtures of the oracles.
 #![allow(dead_code, reason = "every test program uses its own part")]
 
 use ldlf_baselines::entries;

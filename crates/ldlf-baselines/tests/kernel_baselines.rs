@@ -7,12 +7,12 @@ use ldlf_core::Threads;
 use ldlf_math::numeric::on_simplex;
 use support::*;
 
-const RIVALS: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];
+const BASELINES: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];
 
 #[test]
 fn predictions_are_distributions_and_survive_the_model_file() {
     let (data, test) = (smooth_rows(120, 1), smooth_rows(40, 2));
-    for name in RIVALS {
+    for name in BASELINES {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
         let predicted = predict(&model, test.inputs());
         assert!(predicted.iter_rows().all(|row| on_simplex(row, 1e-5)), "{name}");
@@ -24,7 +24,7 @@ fn predictions_are_distributions_and_survive_the_model_file() {
 fn the_model_and_its_predictions_do_not_depend_on_the_number_of_threads() {
     let data = smooth_rows(300, 1);
     let two = Threads::new(2).unwrap();
-    for name in RIVALS {
+    for name in BASELINES {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
         assert!(bytes(&model) == bytes(&fit(name, &[], &data, &two).unwrap()), "{name}");
         let on_two = model.predict_with(data.inputs(), &two).unwrap().into_distributions().unwrap();
@@ -36,7 +36,7 @@ fn the_model_and_its_predictions_do_not_depend_on_the_number_of_threads() {
 fn sparse_rows_mean_what_dense_rows_mean() {
     let (data, test) = (smooth_rows(150, 1), smooth_rows(40, 2));
     let stored = data.clone().with_inputs(sparse(data.features().unwrap())).unwrap();
-    for name in RIVALS {
+    for name in BASELINES {
         // Scaling moves the zeros of dense rows and keeps those of sparse ones.
         let scales = (entry(name).parameters)().iter().any(|parameter| parameter.name == "scaling");
         let settings: &[&str] = if scales { &["scaling=raw"] } else { &[] };
@@ -57,7 +57,7 @@ fn every_rival_learns_something() {
     let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
     let floor = ldlf_core::Matrix::new(test.rows(), 3, mean.repeat(test.rows())).unwrap();
     let floor = mean_kl(test.targets(), &floor);
-    for name in RIVALS {
+    for name in BASELINES {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
         let reached = mean_kl(test.targets(), &predict(&model, test.inputs()));
         assert!(reached < 0.7 * floor, "{name}: {reached}, the mean distribution gives {floor}");
@@ -67,7 +67,7 @@ fn every_rival_learns_something() {
 #[test]
 fn a_damaged_model_file_is_refused() {
     let data = smooth_rows(40, 1);
-    for name in RIVALS {
+    for name in BASELINES {
         let model = fit(name, &[], &data, &Threads::one()).unwrap();
         let whole = model.to_parts();
         for lost in whole.arrays().map(|(name, _)| name.to_string()) {
