@@ -196,7 +196,7 @@ pub fn normalise<'py>(
     matrix_to_python(py, py.detach(|| distributions(view)).map_err(raise)?)
 }
 
-/// One ordered label a row as a distribution around it: a Gaussian of the given sigma over `label_values`.
+/// One ordered label per row as a distribution around it: a Gaussian of the given sigma over `label_values`.
 #[pyfunction]
 pub fn spread<'py>(
     py: Python<'py>,

@@ -76,7 +76,7 @@ impl Model {
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
 
-    /// Distributions `[rows, labels]`, or one value a row from the methods that give no more.
+    /// Distributions `[rows, labels]`, or one value per row from the methods that give no more.
     fn predict<'py>(
         &self,
         py: Python<'py>,

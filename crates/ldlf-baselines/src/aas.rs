@@ -223,7 +223,7 @@ impl Setting<'_> {
         held.iter().map(error).sum()
     }
 
-    /// The penalties given, or those with the least mean absolute error on rows held back.
+    /// The penalties given, or those with the least mean absolute error on held-out rows.
     fn choose_penalties(
         &self,
         p: &AasParameters,

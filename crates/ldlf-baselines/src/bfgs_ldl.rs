@@ -49,7 +49,7 @@ const ENOUGH_ROWS: f64 = 500.0;
 
 /// Minimises `sum_i w_i K-L(d_i, softmax(theta x_i + b)) + l2/2 |theta|^2` by L-BFGS with a strong Wolfe line search.
 ///
-/// Without `l2` the penalty is chosen inside the training rows: on rows held back, down a grid with warm starts, then the
+/// Without `l2` the penalty is chosen inside the training rows: on held-out rows, down a grid with warm starts, then the
 /// model is fitted to all rows. Source: Geng, "Label distribution learning", TKDE 2016 (unregularised: preset `paper`).
 pub struct BfgsLdl;
 

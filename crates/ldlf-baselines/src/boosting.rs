@@ -1,7 +1,7 @@
 //! What `ldlogitboost` and `aoso-ldlogitboost` share: the additive model `p = softmax(F)` and the rounds that build `F`.
 //!
 //! `F` starts at `ln` of the mean training distribution, or at 0 where a booster needs labels that pull at the root. Every round adds trees, scaled by the learning rate, that lower
-//! the K-L divergence to second order. Rows held back inside the training rows choose the number of rounds; the model is
+//! the K-L divergence to second order. Held-out rows inside the training rows choose the number of rounds; the model is
 //! then built anew from all rows with that number (unless `refit` says to keep the first one).
 
 use std::ops::ControlFlow;
@@ -250,7 +250,7 @@ fn run(
     Ok(Run { model, rounds: done, loss, best_round, validation_kl: patience.best, stopped })
 }
 
-/// Chooses the number of rounds on rows held back, then builds the model from all rows.
+/// Chooses the number of rounds on held-out rows, then builds the model from all rows.
 pub(crate) fn fit_boosted(
     booster: &dyn Booster,
     p: &BoostingParameters,

@@ -154,7 +154,7 @@ impl Equations {
         Equations { columns, sums, wanted, labels }
     }
 
-    /// The steps of one feature, one a label. `masses` holds `w_i p(y|x_i)`, `[labels, rows]`.
+    /// The steps of one feature, one per label. `masses` holds `w_i p(y|x_i)`, `[labels, rows]`.
     fn solve(&self, column: usize, masses: &[f64]) -> Vec<f64> {
         let wanted = &self.wanted[column * self.labels..][..self.labels];
         let column = &self.columns[column];

@@ -154,7 +154,7 @@ impl Algorithm for Larr {
     }
 }
 
-/// Rows held back to choose by.
+/// Held-out rows to choose by.
 struct Held {
     data: Dataset,
     numbers: Vec<f64>,
@@ -303,7 +303,7 @@ struct LarrModel {
     scaling: Scaling,
     kernel: Kernel,
     kept: ReferenceRows,
-    /// The regressor's coefficients, one a row kept.
+    /// The regressor's coefficients, one per row kept.
     regression: Vec<f32>,
     rho: f64,
     window: f64,

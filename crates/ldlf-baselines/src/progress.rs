@@ -1,4 +1,4 @@
-//! A fit that iterates: what every such rival tells its observer, measures on rows held back, and keeps.
+//! A fit that iterates: what every such baseline tells its observer, measures on held-out rows, and keeps.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use ldlf_core::{
     Dataset, FitContext, FitEvent, InProgress, Inputs, Model, Prediction, Result, StopReason, Threads,
 };
 
-/// Splits `data` into rows to learn from and rows to measure on; without patience, or with too few rows, nothing is held back.
+/// Splits `data` into rows to learn from and rows to measure on; without patience, or with too few rows, nothing is held out.
 pub(crate) fn split(
     data: &Dataset,
     share: f64,
@@ -110,7 +110,7 @@ impl<'f, 'c, M: Model + Clone> Progress<'f, 'c, M> {
         Ok(verdict)
     }
 
-    /// The model to keep (the best on the rows held back, else `last`) and how the fit went. `ended` says why when
+    /// The model to keep (the best on the held-out rows, else `last`) and how the fit went. `ended` says why when
     /// nobody broke it off.
     pub(crate) fn finish(self, last: M, ended: StopReason) -> (M, Summary) {
         let validation_kl = self.patience.best;

@@ -57,7 +57,7 @@ impl<'a> KernelRows<'a> {
 /// `f(x) = sum_i coefficients_i k(x_i, x) - rho` over the rows of the problem.
 #[derive(Clone, Debug)]
 pub(crate) struct Classifier {
-    /// `y_i alpha_i`, one a row of the problem.
+    /// `y_i alpha_i`, one per row of the problem.
     pub coefficients: Vec<f64>,
     /// The threshold.
     pub rho: f64,

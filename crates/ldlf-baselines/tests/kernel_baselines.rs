@@ -1,4 +1,4 @@
-//! What holds for every rival that compares rows or moments: valid distributions, the same bytes on any number of threads,
+//! What holds for every baseline that compares rows or moments: valid distributions, the same bytes on any number of threads,
 //! models that survive their file, sparse rows that mean what dense rows mean.
 
 mod support;

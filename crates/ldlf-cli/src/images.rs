@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+#[cfg(feature = "deep")]
 use ldlf::deep::backbones::BackboneKind;
 #[cfg(feature = "deep")]
-use ldlf::deep::images::{self, check_readable, join, named, open, unreadable};
-#[cfg(feature = "deep")]
+use ldlf::deep::images::{check_readable, join, named, open, unreadable};
 use ldlf::error::{Message, Subject};
 use ldlf::read::{Format, Loaded, ReadOptions, text_column};
 use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
@@ -14,14 +14,6 @@ use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 use crate::args::{BadImages, DataOptions, ImageOptions};
 use crate::inputs::data_name;
 use crate::printer::{Printer, counted};
-
-#[cfg(feature = "deep")]
-fn policy(asked: &ImageOptions) -> images::BadImages {
-    match asked.bad_images {
-        BadImages::Fail => images::BadImages::Fail,
-        BadImages::Skip => images::BadImages::Skip,
-    }
-}
 
 #[cfg(not(feature = "deep"))]
 fn not_built_in(path: &Path) -> Error {
@@ -74,7 +66,7 @@ fn joined(
     table: impl FnOnce() -> Result<Loaded>,
 ) -> Result<(Dataset, Vec<Message>)> {
     let files = open(path, asked.image_cache)?;
-    join(&files, table()?, table_name, policy(&asked.images))
+    join(&files, table()?, table_name, asked.images.bad_images)
 }
 
 #[cfg(not(feature = "deep"))]
@@ -97,7 +89,7 @@ pub fn readable(
     threads: &Threads,
     printer: &Printer,
 ) -> Result<Dataset> {
-    let (data, notice) = check_readable(data, side_of(settings), policy(asked), threads)?;
+    let (data, notice) = check_readable(data, side_of(settings), asked.bad_images, threads)?;
     printer.notes(notice.as_slice());
     Ok(data)
 }
@@ -143,7 +135,7 @@ fn found(
 ) -> Result<(Images, Option<Message>)> {
     let files = open(path, 0)?;
     let Some(table) = &asked.table else { return Ok((Images::all(files), None)) };
-    named(&files, &names(table)?, &table.display().to_string(), policy(asked))
+    named(&files, &names(table)?, &table.display().to_string(), asked.bad_images)
 }
 
 #[cfg(not(feature = "deep"))]

@@ -8,7 +8,7 @@ use crate::error::Subject;
 use crate::stored::Parts;
 use crate::{Dataset, Error, Result, Seed, Settings, message};
 
-/// The name of the detail that makes a file a checkpoint.
+/// The name of the detail that makes one file per checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 
 /// Learner, parameters, seed and data of a training.

@@ -13,10 +13,10 @@ use crate::{Error, Features, Inputs, Matrix, Result};
 /// What the columns are called. Saved with a model, so that a table with other columns is refused by name.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Schema {
-    /// One name a feature, when the source has names.
+    /// One name per feature, when the source has names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_names: Option<Vec<String>>,
-    /// One name a label.
+    /// One name per label.
     pub label_names: Vec<String>,
     /// The number that each label stands for (an age, a rating), when the labels are ordered. Rises strictly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub struct Schema {
     pub image_column: Option<String>,
 }
 
-/// One ordered label a row: its column, and what targets were made of it.
+/// One ordered label per row: its column, and what targets were made of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SingleLabel {
     /// The column, where columns have names.

@@ -1,4 +1,4 @@
-//! Stopping when rows held back from the training rows stop improving.
+//! Stopping when rows held out of the training rows stop improving.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};

@@ -306,7 +306,7 @@ impl TrainedModel {
 /// The numbers that a stored model must fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelShape {
-    /// Features a row.
+    /// Features per row.
     pub features: usize,
     /// Labels.
     pub labels: usize,

@@ -113,7 +113,7 @@ impl Plan {
     }
 }
 
-/// Rows to learn from and rows to validate on: those that the data marks `valid`, or a share that is held back.
+/// Rows to learn from and rows to validate on: those that the data marks `valid`, or a share that is held out.
 pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec<usize>) {
     if !plan.network.early_stopping {
         return ((0..data.rows()).collect(), Vec::new());

@@ -222,7 +222,7 @@ fn a_stopped_training_keeps_the_best_epoch() {
     let mut stop = StopAt(13, None);
     let model = fit_with("dldlf", &[], &data, &mut FitContext::new(0, Threads::one(), &mut stop)).unwrap();
     assert_eq!((model.summary.stopped, model.summary.iterations), (StopReason::Interrupted, 13));
-    // Five batches of sixteen make an epoch of the 86 rows that are not held back.
+    // Five batches of sixteen make an epoch of the 86 rows that are not held out.
     assert!([Some(5), Some(10)].contains(&model.summary.best_iteration), "{:?}", model.summary);
 }
 

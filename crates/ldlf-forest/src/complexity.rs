@@ -1,5 +1,5 @@
 //! How the time of training grows with each size: the paper claims `O(K D C n)` for forward and backward of a mini-batch of `n`
-//! rows and for one iteration of the leaf update, with `K` trees, `D` leaves a tree and `C` labels ('Time Complexity').
+//! rows and for one iteration of the leaf update, with `K` trees, `D` leaves per tree and `C` labels ('Time Complexity').
 
 use std::time::Instant;
 

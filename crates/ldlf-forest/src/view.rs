@@ -1,4 +1,4 @@
-//! The forest laid open for pictures: what its splits look at, where rows go, what its leaves hold.
+//! The forest as plain data for figures: what its splits look at, where rows go, what its leaves hold.
 
 use ldlf_core::forest_view::{ForestView, SplitFeature, TreeView};
 use ldlf_core::{Features, Threads};

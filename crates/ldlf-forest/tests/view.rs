@@ -1,4 +1,4 @@
-//! The forest laid open agrees with the forest that predicts.
+//! The forest as plain data agrees with the forest that predicts.
 
 use ldlf_core::{FitContext, LearnerEntry, Prediction, Settings, Threads, generate};
 use ldlf_forest::Forest;

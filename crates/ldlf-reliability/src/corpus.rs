@@ -326,7 +326,7 @@ pub fn sweep_tables() -> Vec<Sample> {
     vec![Sample::Bytes(b"trees,depth,kl_mean,kl_std\n1,2,0.5,0.1\n2,2,0.4,0.05\n".to_vec())]
 }
 
-/// Settings as `--set` takes them, one a line.
+/// Settings as `--set` takes them, one per line.
 pub fn settings() -> Vec<Sample> {
     vec![Sample::Bytes(b"trees=5\nlearning_rate=1e-3\nunits=none\nbias=false\nscaling=raw\n".to_vec())]
 }

@@ -2,7 +2,7 @@
 //! those that help.
 //!
 //! The forests first race with few trees each, and the best go on. They and the baselines are fitted on folds of the training rows and
-//! predict the rows held back; the weights of the mixture bring these predictions nearest to their targets
+//! predict the held-out rows; the weights of the mixture bring these predictions nearest to their targets
 //! ([`mixture_weights`]); what weighs next to nothing is left out, and the rest is fitted again on all rows. The candidates come in a
 //! fixed order, so that the model depends on the clock only where the budget ends the search.
 
@@ -41,7 +41,7 @@ ldlf_core::parameters! {
 /// Rows that the search looks at: more of them would say the same.
 const SEARCH_ROWS: usize = 20_000;
 
-/// Rows held back that are enough to compare by.
+/// Held-out rows that are enough to compare by.
 const ENOUGH_ROWS: usize = 350;
 
 /// Trees of a forest in the race.
@@ -184,7 +184,7 @@ fn comparing_folds(data: &Dataset, folds: usize, seed: u64) -> Vec<Fold> {
 struct Search<'a> {
     parameters: &'a AutoForestParameters,
     data: &'a Dataset,
-    /// The rows of all `folds` that were held back, in their order.
+    /// The rows of all `folds` that were held out, in their order.
     held_back: Dataset,
     folds: Vec<Fold>,
     end: Option<Instant>,
@@ -261,7 +261,7 @@ impl<'a> Search<'a> {
         Ok(tried)
     }
 
-    /// K-L over the rows held back, or the first of them.
+    /// K-L over the held-out rows, or the first of them.
     fn kl(&self, predicted: &Matrix<f32>) -> f64 {
         let rows: Vec<usize> = (0..predicted.rows()).collect();
         let seen = self.held_back.select(&rows);
@@ -282,7 +282,7 @@ impl<'a> Search<'a> {
         Ok(tried.iter().take(self.parameters.forests).map(|tried| tried.candidate).collect())
     }
 
-    /// The members of the mixture with their weights, and its K-L on the rows held back.
+    /// The members of the mixture with their weights, and its K-L on the held-out rows.
     fn members(&mut self, context: &mut FitContext<'_>) -> Result<(Vec<Weighed>, Option<f64>)> {
         if self.folds.is_empty() {
             return Ok((vec![(&FORESTS[0], 1.0)], None));
@@ -327,7 +327,7 @@ struct Tried {
     candidate: &'static Candidate,
     /// Its place among the trials.
     trial: usize,
-    /// What it said about the rows held back.
+    /// What it said about the held-out rows.
     predicted: Matrix<f32>,
     kl: f64,
 }

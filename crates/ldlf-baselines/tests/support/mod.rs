@@ -9,12 +9,12 @@ use ldlf_core::{
 };
 use rand::RngExt;
 
-/// A rival by name.
+/// A baseline by name.
 pub fn entry(name: &str) -> LearnerEntry {
     entries().into_iter().find(|entry| entry.name() == name).expect("the rival is registered")
 }
 
-/// Fits a rival with the settings `name=value`.
+/// Fits a baseline with the settings `name=value`.
 pub fn fit(name: &str, settings: &[&str], data: &Dataset, threads: &Threads) -> Result<TrainedModel> {
     let learner = (entry(name).build)(&Settings::parse(settings)?)?;
     TrainedModel::fit(&*learner, data, &mut FitContext::new(7, threads.clone(), &mut ()))

@@ -28,7 +28,7 @@ pub struct ColumnOptions {
     /// A NumPy file (.npy) of vote counts or shares, one line for each row of the table and one number for each label
     #[arg(long, value_name = "FILE")]
     votes: Option<PathBuf>,
-    /// A column with one ordered label a row, such as an age; with --sigma or --triangle it becomes a distribution
+    /// A column with one ordered label per row, such as an age; with --sigma or --triangle it becomes a distribution
     #[arg(long, value_name = "COLUMN")]
     label_column: Option<String>,
     /// Spread the single label as a Gaussian of this standard deviation; a list gives every label its own

@@ -162,10 +162,10 @@ pub fn described(data: &Dataset) -> String {
 /// Why a fit ended, in words.
 pub fn why(reason: StopReason) -> &'static str {
     match reason {
-        StopReason::Finished => "all was done",
+        StopReason::Finished => "completed",
         StopReason::EarlyStopping => "the validation rows stopped improving",
         StopReason::Converged => "the loss hardly changed any more",
         StopReason::TimeLimit => "the time limit was reached",
-        StopReason::Interrupted => "it was asked to stop",
+        StopReason::Interrupted => "interrupted",
     }
 }

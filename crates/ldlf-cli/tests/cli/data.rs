@@ -216,7 +216,7 @@ exit 0
 -- stdout
 learner  mean
 data     stdin, 2 rows, 1 feature, 2 labels
-stopped  all was done
+stopped  completed
 model    m
 
 "#]]

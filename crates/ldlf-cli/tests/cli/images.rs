@@ -112,7 +112,7 @@ exit 0
 -- stdout
 learner  mean
 data     faces, 4 images, 10 labels
-stopped  all was done
+stopped  completed
 model    m
 
 "#]]
@@ -169,7 +169,7 @@ exit 0
 -- stdout
 learner  mean
 data     faces, 5 images, 10 labels
-stopped  all was done
+stopped  completed
 model    m
 -- stderr
 note: labels.csv: 1 of 6 rows have no image in faces and were left out (the first: row 6, "lost.png")

@@ -18,7 +18,7 @@ exit 0
 -- stdout
 learner  mean
 data     votes, 60 rows, 3 features, 4 labels
-stopped  all was done
+stopped  completed
 model    mean.ldlf
 -- stderr
 note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
@@ -33,7 +33,7 @@ exit 0
 learner         sldlf
 data            votes, 60 rows, 3 features, 4 labels
 iterations      50[..]
-stopped         all was done
+stopped         completed
 loss            [..]
 validation K-L  [..]
 model           forest.ldlf
@@ -82,7 +82,7 @@ format    1
 size      [..] bytes
 features  3: x_1, x_2, x_3
 labels    4: votes_1, votes_2, votes_3, votes_4
-stopped   all was done
+stopped   completed
 
 array         type  shape
 distribution  f32   4
@@ -230,7 +230,7 @@ exit 0
 learner         sldlf
 data            votes, 60 rows, 3 features, 4 labels
 iterations      25[..]
-stopped         it was asked to stop
+stopped         interrupted
 loss            [..]
 validation K-L  [..]
 model           half.ldlf

@@ -69,7 +69,7 @@ impl Order {
     }
 }
 
-/// Whether a row is held back for validation: drawn by its number.
+/// Whether a row is held out for validation: drawn by its number.
 pub(super) fn is_held_back(row: u64, share: f64, seed: Seed) -> bool {
     seed.named("validation").numbered(row).generator().random::<f64>() < share
 }

@@ -34,7 +34,7 @@ pub enum Task {
         /// From the first to before the second.
         iterations: Option<(usize, usize)>,
     },
-    /// The K-L divergence and the weight of the rows held back.
+    /// The K-L divergence and the weight of the held-out rows.
     Validate,
 }
 
@@ -56,7 +56,7 @@ pub struct Setting {
     pub seed: u64,
     /// The number of virtual shards.
     pub shards: usize,
-    /// The share of rows held back, where rows are.
+    /// The share of held-out rows, where rows are.
     pub held_back: Option<f64>,
     /// Columns of features.
     pub features: usize,

@@ -21,7 +21,7 @@ pub(super) struct Shard {
     pub number: usize,
     pub first_row: u64,
     pub data: Dataset,
-    /// Rows to learn from and rows held back.
+    /// Rows to learn from and held-out rows.
     pub training: Vec<usize>,
     validation: Vec<usize>,
     order: Order,
@@ -39,7 +39,7 @@ impl Shard {
         self.data.tabular().expect("a shard is made of rows of a table, as `new` has checked")
     }
 
-    /// Draws the rows held back, by their numbers.
+    /// Draws the held-out rows, by their numbers.
     pub fn hold_back(&mut self, share: Option<f64>, seed: Seed) {
         let is_held =
             |row: &usize| share.is_some_and(|share| is_held_back(self.first_row + *row as u64, share, seed));
@@ -140,7 +140,7 @@ impl Shard {
         Sums::of_shard(self.number, statistics, Vec::new())
     }
 
-    /// The weighted K-L divergence of the rows held back, and their weight.
+    /// The weighted K-L divergence of the held-out rows, and their weight.
     pub fn validate(&self, forest: Layers<'_>, threads: &Threads) -> Sums {
         let rows = EncodedRows {
             encoder: forest.encoder,

@@ -36,7 +36,7 @@ pub struct Set {
     pub name: &'static str,
     /// Its folder within `--data`.
     pub folder: &'static str,
-    /// One ordered label a row and the deviation of the Gaussian around it; no deviation means that the file holds distributions.
+    /// One ordered label per row and the deviation of the Gaussian around it; no deviation means that the file holds distributions.
     pub single: Option<(&'static str, Option<f64>)>,
     /// How to get it.
     pub get: &'static str,

@@ -15,7 +15,7 @@ const PUBLISHED: [(&str, f64, f64); 5] = [
     ("dLDLF + VGG-Face", 2.24, 0.02),
 ];
 
-/// Everyone who estimates ages from features, the forest first and the floor last.
+/// Everyone who estimates ages from features, the forest first and the mean last.
 pub fn entrants() -> Vec<Entrant> {
     let learners = [
         "sldlf",
