@@ -2,8 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ldlf_benches::{Bench, LARGE, SMALL, Sizes};
-use ldlf_core::RowPredictor;
-use ldlf_core::{Model, Threads};
+use ldlf_core::{Model, RowPredictor, Threads};
 use ldlf_forest::single_row::SingleRow;
 
 /// Sparse data as wide and as thin as Movie.

@@ -10,8 +10,7 @@ use std::time::Instant;
 
 use ldlf::registry;
 use ldlf_benches::{Bench, Sizes};
-use ldlf_core::RowPredictor;
-use ldlf_core::{Dataset, Error, FitContext, Model, Result, Settings, Threads};
+use ldlf_core::{Dataset, Error, FitContext, Model, Result, RowPredictor, Settings, Threads};
 use ldlf_forest::single_row::SingleRow;
 use serde::{Deserialize, Serialize};
 

@@ -16,13 +16,13 @@ use ldlf_core::{
 };
 use ldlf_math::numeric::{SMALLEST_PROBABILITY, normalise, softmax_in_place, xlogy};
 use ldlf_math::random::permutation;
-
-use crate::aoso_ldlogitboost::AosoLdLogitBoost;
-use crate::ldlogitboost::LdLogitBoost;
 use ldlf_trees::columns::Codes;
 use ldlf_trees::regression_tree::{self, Tree, sum_over_trees};
 use ldlf_trees::split_search::Table;
 use ldlf_trees::tree_builder::Limits;
+
+use crate::aoso_ldlogitboost::AosoLdLogitBoost;
+use crate::ldlogitboost::LdLogitBoost;
 
 /// Second derivatives are kept above this, so that a label that is all but certain does not get an endless step.
 pub(crate) const LEAST_CURVATURE: f32 = 1e-4;

@@ -9,11 +9,11 @@
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
-
-use crate::random_forest::TreeForestParameters;
 use ldlf_trees::columns;
 use ldlf_trees::split_search::Table;
 use ldlf_trees::tree_forest::{ForestModel, fit_forest, load_forest};
+
+use crate::random_forest::TreeForestParameters;
 
 /// Grows trees with random thresholds on all rows.
 pub struct ExtraTrees;

@@ -10,12 +10,12 @@
 
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
+use ldlf_trees::regression_tree::Tree;
+use ldlf_trees::tree_builder::{Objective, grow};
 
 use crate::boosting::{
     Booster, BoostingParameters, LEAST_CURVATURE, LONGEST_STEP, Round, fit_boosted, load_boosted,
 };
-use ldlf_trees::regression_tree::Tree;
-use ldlf_trees::tree_builder::{Objective, grow};
 
 /// Grows one tree a label and round.
 pub struct LdLogitBoost;

@@ -11,12 +11,12 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
 use ldlf_math::memory;
-
-use crate::extra_trees::ExtraTrees;
 use ldlf_trees::columns::Codes;
 use ldlf_trees::split_search::Table;
 use ldlf_trees::tree_builder::Limits;
 use ldlf_trees::tree_forest::{ForestModel, Plan, fit_forest, load_forest};
+
+use crate::extra_trees::ExtraTrees;
 
 ldlf_core::parameters! {
     /// Parameters of `random-forest` and `extra-trees`.

@@ -11,6 +11,7 @@ use ldlf_core::{
     TrainedModel,
 };
 use rand::RngExt;
+
 use support::*;
 
 const BASELINES: [&str; 4] = ["iis-aldl", "d2ldl", "aas", "larr"];

@@ -5,6 +5,7 @@ mod support;
 
 use ldlf_core::Threads;
 use ldlf_math::numeric::on_simplex;
+
 use support::*;
 
 const BASELINES: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];

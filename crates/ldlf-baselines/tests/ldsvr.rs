@@ -2,8 +2,10 @@
 
 mod support;
 
-use ldlf_core::{Features, FitContext, FitEvent, InProgress, Settings, StopReason, Threads, TrainedModel};
 use std::ops::ControlFlow;
+
+use ldlf_core::{Features, FitContext, FitEvent, InProgress, Settings, StopReason, Threads, TrainedModel};
+
 use support::*;
 
 const GIVEN: [&str; 5] = ["c=5", "epsilon=0.1", "target_clip=0.01", "width=0.7", "scaling=raw"];

@@ -4,11 +4,12 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{changed, copied, dense, entry, fit, gap, learner, predict, thin, waves};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Csr, Dataset, Features, FitContext, FitEvent, InProgress, Matrix, StopReason, Threads};
 use proptest::prelude::*;
 use serde::Deserialize;
+
+use common::{changed, copied, dense, entry, fit, gap, learner, predict, thin, waves};
 
 #[derive(Deserialize)]
 struct Oracle {

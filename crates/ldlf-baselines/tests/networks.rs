@@ -4,11 +4,12 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{changed, copied, entry, fit, gap, learner, predict, thin, waves};
 use ldlf_core::measures::{self, KL, mean_over_rows};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Dataset, Features, FitContext, FitEvent, InProgress, StopReason, Threads};
 use ldlf_math::numeric::on_simplex;
+
+use common::{changed, copied, entry, fit, gap, learner, predict, thin, waves};
 
 const NETWORKS: [&str; 3] = ["aa-bp", "cpnn", "sce-ldl"];
 

@@ -3,6 +3,7 @@
 mod support;
 
 use ldlf_core::{Features, Threads};
+
 use support::*;
 
 #[test]

@@ -3,8 +3,10 @@
 
 mod support;
 
-use ldlf_core::{FitContext, FitEvent, InProgress, Matrix, Settings, StopReason, Threads, TrainedModel};
 use std::ops::ControlFlow;
+
+use ldlf_core::{FitContext, FitEvent, InProgress, Matrix, Settings, StopReason, Threads, TrainedModel};
+
 use support::*;
 
 #[test]

@@ -4,6 +4,7 @@ mod support;
 
 use ldlf_core::Threads;
 use ldlf_testing::first_fold;
+
 use support::*;
 
 fn kl_on_first_fold(learner: &str, name: &str) -> Option<f64> {

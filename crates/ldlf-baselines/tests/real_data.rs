@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{fit, predict};
 use ldlf_core::measures::{KL, kl, mean_over_rows};
 use ldlf_testing::first_fold;
+
+use common::{fit, predict};
 
 #[test]
 fn linear_models_and_networks_stay_well_below_the_mean_on_facial_expressions() {

@@ -1,57 +1,76 @@
-//! One module a verb.
+//! The verbs: one file and one line each. A file has the arguments of its verb, what `--help` says after them, and `run`.
 
-mod completions;
-mod cv;
-mod datasets;
-mod demo;
-mod evaluate;
-mod export;
-#[cfg(feature = "deep")]
-mod features;
-mod generate;
-mod inspect;
-mod learners;
-mod look;
-mod plot;
-mod predict;
-mod report;
-mod reproduce;
-mod sweep;
-mod train;
-
+use clap::Subcommand;
 use ldlf::Result;
 
-use crate::args::Command;
 use crate::printer::Printer;
 
 /// How a command that did not fail ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// All was done.
+    /// It completed.
     Done,
     /// Ctrl-C ended it; what there was to keep was kept.
     Interrupted,
 }
 
-/// Runs a verb.
-pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
-    match command {
-        Command::Train(args) => train::run(&args, printer),
-        Command::Predict(args) => predict::run(&args, printer),
-        Command::Evaluate(args) => evaluate::run(&args, printer),
-        Command::Cv(args) => cv::run(&args, printer),
-        Command::Sweep(args) => sweep::run(&args, printer),
-        Command::Reproduce(args) => reproduce::run(&args, printer),
-        Command::Learners(args) => learners::run(&args, printer),
-        Command::Datasets(args) => datasets::run(&args, printer),
-        Command::Generate(args) => generate::run(&args, printer),
-        Command::Inspect(args) => inspect::run(&args, printer),
-        Command::Export(args) => export::run(&args, printer),
-        #[cfg(feature = "deep")]
-        Command::Features(args) => features::run(&args, printer),
-        Command::Report(args) => report::run(&args, printer),
-        Command::Plot(args) => plot::run(&args, printer),
-        Command::Demo(args) => demo::run(&args, printer),
-        Command::Completions(args) => completions::run(&args, printer),
-    }
+/// Makes the modules, [`Command`] and [`run`] of lines `module::Arguments`.
+macro_rules! commands {
+    ($( $(#[doc = $doc:literal])+ $(#[cfg($($condition:tt)*)])? $module:ident::$verb:ident, )*) => {
+        $( $(#[cfg($($condition)*)])? mod $module; )*
+
+        /// The verbs.
+        #[derive(Subcommand)]
+        pub enum Command {
+            $(
+                $(#[doc = $doc])+
+                $(#[cfg($($condition)*)])?
+                #[command(after_help = $module::HELP)]
+                $verb($module::$verb),
+            )*
+        }
+
+        /// Runs a verb.
+        pub fn run(command: Command, printer: &Printer) -> Result<Ending> {
+            match command {
+                $( $(#[cfg($($condition)*)])? Command::$verb(args) => $module::run(&args, printer), )*
+            }
+        }
+    };
+}
+
+commands! {
+    /// Learn from a table and write a model file
+    train::Train,
+    /// Predict the rows of a table, in bounded memory
+    predict::Predict,
+    /// Measure a model on a table
+    evaluate::Evaluate,
+    /// Compare learners by cross-validation
+    cv::Cv,
+    /// Cross-validate a learner over values of its parameters
+    sweep::Sweep,
+    /// Run a table of the paper again, its published rows beside
+    reproduce::Reproduce,
+    /// List the learners, or describe one with its parameters
+    learners::Learners,
+    /// List known public datasets and how to get them
+    datasets::Datasets,
+    /// Write an artificial dataset
+    generate::Generate,
+    /// Show what a model file holds
+    inspect::Inspect,
+    /// Write a model for other runtimes, as ONNX
+    export::Export,
+    /// Write what a layer of a network makes of images, as a table
+    #[cfg(feature = "deep")]
+    features::Features,
+    /// Make one self-contained HTML page of results and models
+    report::Report,
+    /// Draw a single figure as SVG or PNG
+    plot::Plot,
+    /// See it work on built-in data, within a minute
+    demo::Demo,
+    /// Print a completion script for a shell
+    completions::Completions,
 }

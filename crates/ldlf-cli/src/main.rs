@@ -8,6 +8,7 @@ mod contenders;
 mod exit;
 mod images;
 mod inputs;
+mod inspected_model;
 mod model_data;
 mod printer;
 mod progress;

@@ -1,11 +1,10 @@
 //! Stopping when rows held out of the training rows stop improving.
 
+use ldlf_math::random::permutation;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::measures;
-use crate::{Dataset, Seed};
-use ldlf_math::random::permutation;
+use crate::{Dataset, Seed, measures};
 
 /// Splits the rows `0..n` into rows to learn from and rows to validate on, both in rising order.
 ///

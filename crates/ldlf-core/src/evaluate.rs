@@ -14,11 +14,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-pub use key::{FoldKey, fingerprints};
-pub use outcome::{CrossValidation, FoldResult, LearnerResult, mean_and_deviation};
-
 use crate::folds::Fold;
 use crate::{Dataset, Error, FitEvent, Learner, Result, Seed, Threads};
+pub use key::{FoldKey, fingerprints};
+pub use outcome::{CrossValidation, FoldResult, LearnerResult, mean_and_deviation};
 
 /// The rules of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,11 @@
 //! Which rows are for training and which for testing.
 
+use ldlf_math::memory;
+use ldlf_math::random::permutation;
 use rand::RngExt;
 
 use crate::split::SplitPart;
 use crate::{Dataset, Error, Result, Seed};
-use ldlf_math::memory;
-use ldlf_math::random::permutation;
 
 /// Training rows and test rows, as row numbers from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! `mean`: always the mean training distribution. The simplest baseline, and the shape that every learner's file has:
 //! parameters, algorithm, model.
 
+use ldlf_math::numeric::on_simplex;
+
 use crate::graph::{Flow, Graph};
 use crate::learner::Summary;
 use crate::stored::{Array, ModelShape, Parts};
@@ -8,7 +10,6 @@ use crate::{
     Algorithm, Dataset, Error, Facts, FitContext, Fitted, Inputs, Matrix, Model, Prediction, Reads, Result,
     Threads,
 };
-use ldlf_math::numeric::on_simplex;
 
 crate::parameters! {
     /// `mean` has no parameters.

@@ -1,11 +1,11 @@
 //! From votes, probabilities or one ordered label to label distributions.
 
+use ldlf_math::memory::Growth;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::SIMPLEX_TOLERANCE;
 use crate::error::{Place, Subject};
 use crate::{Error, Matrix, Result, message};
-use ldlf_math::memory::Growth;
 
 /// How one ordered label is spread over neighbouring labels. Widths are in units of the label values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

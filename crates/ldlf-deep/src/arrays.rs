@@ -1,9 +1,10 @@
 //! A network's numbers by name, on the host: for model files, checkpoints and the best epoch.
 
+use std::collections::BTreeMap;
+
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
 use ldlf_core::{Error, Result};
-use std::collections::BTreeMap;
 
 /// Numbers with their shape.
 pub type Numbers = (Vec<usize>, Vec<f32>);

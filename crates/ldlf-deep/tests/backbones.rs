@@ -4,11 +4,12 @@ mod common;
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
-use common::{device, input, numbers, with_hashed_weights};
 use ldlf_core::Seed;
 use ldlf_core::parameters::{Kind, ParameterType};
 use ldlf_deep::backbones::{Backbone, BackboneKind, Input, InputConvention, Mode};
 use serde_json::Value;
+
+use common::{device, input, numbers, with_hashed_weights};
 
 fn oracle(kind: BackboneKind) -> Value {
     let all: Value = serde_json::from_str(include_str!("oracles/networks.json")).unwrap();

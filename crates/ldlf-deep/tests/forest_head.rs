@@ -4,7 +4,6 @@
 mod common;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use common::{device, hashed, numbers};
 use ldlf_core::{Seed, Threads};
 use ldlf_deep::head::{ForestHead, SoftmaxHead};
 use ldlf_forest::head::{Head, LeafUpdate};
@@ -12,6 +11,8 @@ use ldlf_forest::leaves::LeafPrior;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use serde_json::Value;
+
+use common::{device, hashed, numbers};
 
 fn fixture() -> Value {
     serde_json::from_str(include_str!("../../ldlf-forest/tests/oracles/head.json")).unwrap()

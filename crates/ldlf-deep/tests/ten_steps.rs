@@ -5,7 +5,6 @@ mod common;
 use burn::module::Module;
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
-use common::{device, distributions, input, numbers, with_hashed_weights};
 use ldlf_core::{Seed, Threads};
 use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
 use ldlf_deep::head::ForestHead;
@@ -14,6 +13,8 @@ use ldlf_forest::leaves::LeafPrior;
 use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use serde_json::Value;
+
+use common::{device, distributions, input, numbers, with_hashed_weights};
 
 const SIDE: usize = 16;
 const ROWS: usize = 8;

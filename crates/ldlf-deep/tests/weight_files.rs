@@ -6,11 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
-use common::{input, numbers, weights, with_hashed_weights};
 use ldlf_core::Seed;
 use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
 use ldlf_deep::weights::{WeightReport, load_weights};
 use tempfile::TempDir;
+
+use common::{input, numbers, weights, with_hashed_weights};
 
 /// Writes a safetensors file: the length of the header, the header, the numbers.
 fn safetensors(tensors: &[(&str, Vec<usize>, Vec<f32>)], path: &Path) {

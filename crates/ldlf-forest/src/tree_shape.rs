@@ -1,8 +1,7 @@
 //! Full binary trees, and which output unit of the feature function stands behind which split.
 
-use rand::RngExt;
-
 use ldlf_core::{Error, Result, Seed};
+use rand::RngExt;
 
 /// The sizes of a forest.
 ///

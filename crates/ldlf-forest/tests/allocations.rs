@@ -3,8 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use ldlf_core::RowPredictor;
-use ldlf_core::{Csr, Dataset, Features, Matrix, Seed, Threads};
+use ldlf_core::{Csr, Dataset, Features, Matrix, RowPredictor, Seed, Threads};
 use ldlf_forest::encoder::{Encoder, Scaling};
 use ldlf_forest::head::Head;
 use ldlf_forest::linear::LinearMap;

@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use crate::output::{Overwrite, write_atomically};
 use ldlf_core::estimates::mean;
 use ldlf_core::evaluate::{CrossValidation, FoldResult};
 use ldlf_core::{Dataset, Error, FitEvent, Prediction, Result};
+
+use crate::output::{Overwrite, write_atomically};
 
 /// Writes the folder, replacing files of an earlier evaluation. `results.json` comes last: where it stands, all is there.
 pub fn save(folder: &Path, evaluation: &CrossValidation, data: &Dataset) -> Result<()> {

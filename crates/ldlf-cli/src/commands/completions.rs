@@ -1,11 +1,24 @@
 //! `ldlf completions`: a script for a shell.
 
-use clap::CommandFactory;
+use clap::{Args, CommandFactory};
 use ldlf::Result;
 
 use super::Ending;
-use crate::args::{Cli, Completions};
+use crate::args::Cli;
 use crate::printer::Printer;
+
+/// `ldlf completions`.
+#[derive(Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Examples:
+  ldlf completions bash > ~/.local/share/bash-completion/completions/ldlf
+  ldlf completions zsh > ~/.zfunc/_ldlf";
 
 /// Prints the script.
 pub fn run(args: &Completions, printer: &Printer) -> Result<Ending> {

@@ -2,9 +2,10 @@
 
 mod markdown;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::{Args, ValueEnum};
 use ldlf::evaluate::{CrossValidation, FoldStore, Plan, Protocol, cross_validate};
 use ldlf::folds::{self, Fold};
 use ldlf::journal::Journal;
@@ -14,12 +15,88 @@ use ldlf::{
 };
 
 use super::Ending;
-use crate::args::{Cv, ProtocolName};
+use crate::args::{Compute, DataOptions, NetworkOptions, values};
 use crate::contenders::share_out;
 use crate::images::readable;
 use crate::inputs::check_input;
 use crate::printer::{Printer, Table, counted};
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
+
+/// Which rules an evaluation follows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProtocolName {
+    /// Disjoint folds; whatever is chosen is chosen inside the training rows
+    Clean,
+    /// Rows drawn with replacement, best test iteration: reproduces the published row, says nothing about new data
+    Released,
+}
+
+/// `ldlf cv`.
+#[derive(Args)]
+pub struct Cv {
+    #[arg(help = format!("The table ({}), or - for standard input", values::read_extensions()))]
+    pub data: PathBuf,
+    /// The learners to compare
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "sldlf,mean")]
+    pub learner: Vec<String>,
+    /// A named set of parameters for the learners that have it
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// A parameter; with several learners sldlf.trees=10 names its learner; may be repeated
+    #[arg(long, value_name = "[LEARNER.]NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The number of folds
+    #[arg(long, default_value_t = 10, value_name = "N", conflicts_with = "split_column")]
+    pub folds: usize,
+    /// A file with the fold in which each row is tested: one number a line, from 0, no header
+    #[arg(long, value_name = "FILE", conflicts_with = "folds")]
+    pub fold_file: Option<PathBuf>,
+    /// Instead of folds, random splits that learn from this share of the rows and test on the rest
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "fold_file"])]
+    pub train_share: Option<f64>,
+    /// Cross-validations with other folds each, 1 by default; with --train-share random splits, 10 by default
+    #[arg(long, value_name = "N", value_parser = values::at_least_one, conflicts_with = "fold_file")]
+    pub repeats: Option<usize>,
+    /// The rules of the evaluation
+    #[arg(long, value_enum, default_value = "clean")]
+    pub protocol: ProtocolName,
+    /// Stop each fit after this many seconds and keep its best so far
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds, conflicts_with = "journal")]
+    pub time_limit: Option<f64>,
+    /// Keep results, predictions and learning curves in this folder
+    #[arg(long, value_name = "DIR")]
+    pub results: Option<PathBuf>,
+    /// Keep finished folds in this file: a run that was stopped goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Replace existing results
+    #[arg(long)]
+    pub force: bool,
+    /// Print the table as a Markdown section, sorted by average rank, with times
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Print all measures of every fold as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+    #[command(flatten)]
+    pub network: NetworkOptions,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+With --split-column the given split takes the place of folds. Rows of one --group stay on one side. The preset released has
+3,000 iterations whatever the data; released-movie has the 2,000 of the released script for Movie.
+
+Examples:
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --folds 5
+  ldlf cv Movie.mat --learner sldlf,mean --fold-file Movie.txt --json
+  ldlf cv Movie.mat --learner sldlf --protocol released --preset released-movie
+  ldlf cv faces.csv --label-column age --sigma 2 --group person --train-share 0.1 --repeats 5 --learner sldlf,larr
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --set sldlf.trees=10 --results results";
 
 /// Random splits when their number is not given.
 pub const SPLITS: usize = 10;

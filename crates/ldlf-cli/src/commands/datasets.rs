@@ -1,12 +1,23 @@
 //! `ldlf datasets`: public sets with label distributions, and how to get them.
 
+use clap::Args;
 use ldlf::Result;
 use serde::Serialize;
 use serde_json::json;
 
 use super::Ending;
-use crate::args::Datasets;
 use crate::printer::{Printer, Table};
+
+/// `ldlf datasets`.
+#[derive(Args)]
+pub struct Datasets {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "Example:\n  ldlf datasets";
 
 /// A public set.
 #[derive(Serialize)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use ldlf::evaluate::{Plan, Protocol};
 use ldlf::output::Overwrite;
 use ldlf::read::{Format, ReadOptions};
@@ -12,10 +13,30 @@ use ldlf::{
 
 use super::Ending;
 use super::cv::{check_results_folder, shown, watched};
-use super::look::inspected;
-use crate::args::{Demo, read_with};
+use crate::args::{Compute, read_with};
+use crate::inspected_model::inspected;
 use crate::printer::{Printer, number};
 use crate::progress::{TrainingWatcher, listen_for_ctrl_c};
+
+/// `ldlf demo`.
+#[derive(Args)]
+pub struct Demo {
+    /// The folder for data, model and results
+    #[arg(long, short, default_value = "ldlf-demo", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Replace what an earlier demo wrote there
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Generates a table of votes, trains sldlf on it, compares it with two baselines, writes a report, and says where everything is.
+
+Example:
+  ldlf demo --out first-look";
 
 /// The size of the set: small enough for a minute, large enough for the learners to differ.
 const ROWS: usize = 2000;

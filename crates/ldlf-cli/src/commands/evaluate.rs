@@ -1,15 +1,43 @@
 //! `ldlf evaluate`: the measures of a model on a table.
 
+use std::path::PathBuf;
+
+use clap::Args;
+pub use ldlf::measures::{direction, title as measures_title};
 use ldlf::{Result, Threads, measures};
 use serde_json::json;
 
-pub use ldlf::measures::{direction, title as measures_title};
-
 use super::Ending;
-use crate::args::Evaluate;
+use crate::args::DataOptions;
 use crate::inputs::{check_input, load_model};
 use crate::model_data::read_for_model;
 use crate::printer::{Printer, Table, number};
+
+/// `ldlf evaluate`.
+#[derive(Args)]
+pub struct Evaluate {
+    /// The model file
+    pub model: PathBuf,
+    /// The rows to measure it on, or - for standard input with --format
+    pub data: PathBuf,
+    /// Print the measures as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Feature and label columns are those the model names, unless told otherwise. With --split-column only the rows marked
+test are measured.
+
+Examples:
+  ldlf evaluate votes.ldlf test.csv
+  ldlf evaluate movie.ldlf Movie.mat --json";
 
 /// Predicts the rows and measures how far the predictions are from the labels.
 pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {

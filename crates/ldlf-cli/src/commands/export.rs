@@ -1,14 +1,37 @@
 //! `ldlf export`: a model for runtimes that know nothing of `ldlf`.
 
 use std::io::Write;
+use std::path::PathBuf;
 
+use clap::Args;
 use ldlf::output::write_atomically;
 use ldlf::{Error, Result, registry};
 
 use super::Ending;
-use crate::args::Export;
 use crate::inputs::{check_apart, check_destination, load_model};
 use crate::printer::Printer;
+
+/// `ldlf export`.
+#[derive(Args)]
+pub struct Export {
+    /// The model file
+    pub model: PathBuf,
+    /// Where to write the model as ONNX
+    #[arg(long, value_name = "FILE")]
+    pub onnx: PathBuf,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+The file holds everything between a table's numbers and its distributions, scaling included, in standard operators (opset 17).
+It reads `features`, single precision, [rows, features] in the model's order, and gives `distributions`, [rows, labels]; for
+labels that stand for numbers also `mean` and `mode`. Names are in its metadata. A row with a missing value gives NaN.
+
+Example:
+  ldlf export votes.ldlf --onnx votes.onnx";
 
 /// Writes the model as an ONNX file.
 pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {

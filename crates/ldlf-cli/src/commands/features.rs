@@ -1,17 +1,59 @@
 //! `ldlf features`: what a layer of a network makes of images, as a table.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::Args;
 use ldlf::deep::model::FeatureNetwork;
 use ldlf::write::{BoxedWriter, Column, Formulas, TableForm, save_table};
 use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 
 use super::Ending;
-use crate::args::Features;
+use crate::args::{ImageOptions, values};
 use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard};
 use crate::printer::{Printer, counted};
 use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
+
+/// `ldlf features`.
+#[derive(Args)]
+pub struct Features {
+    /// A model of a deep learner; with --weights the name of a backbone
+    #[arg(value_name = "MODEL|BACKBONE")]
+    pub network: PathBuf,
+    /// The folder or zip file of images
+    pub data: PathBuf,
+    /// The layer, such as fc7; by default what the head of the network sees
+    #[arg(long, value_name = "NAME")]
+    pub layer: Option<String>,
+    /// A file of weights (.safetensors, .pth) for a backbone without a model
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// With --weights, the side of the square that the network sees; by default its usual one
+    #[arg(long, value_name = "N", requires = "weights", value_parser = values::at_least_one)]
+    pub side: Option<usize>,
+    #[arg(long, short, value_name = "FILE", help = format!("Where to write ({})", values::table_extensions()))]
+    pub out: PathBuf,
+    /// The format of --table, where its name does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = values::format)]
+    pub format: Option<ldlf::read::Format>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub images: ImageOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+The first column is the name of the image, the others are f_0, f_1, ...: features for learners that read tables.
+
+Examples:
+  ldlf features faces.ldlf photos --out features.parquet
+  ldlf features alexnet photos.zip --weights alexnet.pth --layer fc7 --out fc7.csv";
 
 /// Images that are in memory at a time.
 const AT_ONCE: usize = 128;

@@ -1,15 +1,59 @@
 //! `ldlf generate`: artificial data as a file.
 
 use std::io::Write;
+use std::path::PathBuf;
 
+use clap::Args;
 use ldlf::read::Format;
 use ldlf::{Error, Result, Settings, generate, write};
 
 use super::Ending;
 use super::train::described;
-use crate::args::Generate;
+use crate::args::values;
 use crate::inputs::{check_destination, is_standard};
 use crate::printer::{Printer, STDOUT};
+
+/// `ldlf generate`.
+#[derive(Args)]
+pub struct Generate {
+    /// artificial: the set of Geng 2016, three features and three labels. mixture: mixtures of distributions, any size
+    pub name: String,
+    /// Rows
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = values::at_least_one)]
+    pub rows: usize,
+    /// Features (mixture; 20 by default)
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub features: Option<usize>,
+    /// Labels (mixture; 5 by default)
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub labels: Option<usize>,
+    /// Share of features that are not zero (mixture; dense by default)
+    #[arg(long, value_name = "SHARE")]
+    pub density: Option<f64>,
+    /// Draw this many votes a row and write their counts, instead of exact distributions (mixture)
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub votes: Option<usize>,
+    /// The seed
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    #[arg(long, short, value_name = "FILE", help = format!(
+        "Where to write ({}), or - for CSV on standard output",
+        values::dataset_extensions()
+    ))]
+    pub out: PathBuf,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Feature columns are called x_1, x_2, ..., label columns label_1, label_2, ...; vote counts votes_1, votes_2, ...
+
+Examples:
+  ldlf generate artificial --rows 2500 --out artificial.csv
+  ldlf generate mixture --rows 5000 --features 20 --labels 5 --votes 30 --out votes.csv
+  ldlf generate mixture --rows 5000 --features 2000 --density 0.01 --out sparse.svm";
 
 /// Generates and writes.
 pub fn run(args: &Generate, printer: &Printer) -> Result<Ending> {

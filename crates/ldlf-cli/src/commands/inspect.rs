@@ -1,13 +1,31 @@
 //! `ldlf inspect`: what a model file holds.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use ldlf::stored::Array;
 use ldlf::{Error, Result, TrainedModel, registry};
 use serde_json::json;
 
 use super::Ending;
-use crate::args::Inspect;
 use crate::inputs::check_input;
 use crate::printer::{Printer, Table, counted, number, word};
+
+/// `ldlf inspect`.
+#[derive(Args)]
+pub struct Inspect {
+    /// The model file
+    pub model: PathBuf,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Examples:
+  ldlf inspect votes.ldlf
+  ldlf inspect votes.ldlf --json";
 
 /// Shows the document, the model's own facts, the arrays and the size.
 pub fn run(args: &Inspect, printer: &Printer) -> Result<Ending> {

@@ -1,10 +1,27 @@
 //! `ldlf learners`: every learner with what it takes.
 
+use clap::Args;
 use ldlf::{LearnerEntry, Result, registry};
 
 use super::Ending;
-use crate::args::Learners;
 use crate::printer::{Printer, Table, word};
+
+/// `ldlf learners`.
+#[derive(Args)]
+pub struct Learners {
+    /// Describe this learner with its parameters and presets
+    pub name: Option<String>,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Examples:
+  ldlf learners
+  ldlf learners sldlf
+  ldlf learners --json";
 
 /// Lists all learners, or describes one.
 pub fn run(args: &Learners, printer: &Printer) -> Result<Ending> {

@@ -1,8 +1,9 @@
 //! `ldlf plot`: one figure as SVG or PNG.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use ldlf::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, Threads};
 use ldlf_report::importance::permutation_importance;
@@ -12,11 +13,84 @@ use ldlf_report::ranking::{best_first, compare};
 use ldlf_report::rows::{example_rows, label_errors, mode_errors};
 use ldlf_report::{Figure, plots};
 
+use super::Ending;
 use super::report::read_all;
-use super::{Ending, look};
-use crate::args::{Plot, PlotKind};
+use crate::args::values;
 use crate::inputs::{check_destination, is_standard};
+use crate::inspected_model;
+use crate::inspected_model::ModelOptions;
 use crate::printer::Printer;
+
+/// Which figure.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// Every fold of every learner by one measure
+    Folds,
+    /// True against predicted distributions: best, median, worst and chosen rows
+    Distributions,
+    /// Loss and K-L over the iterations, leaf updates marked
+    LearningCurve,
+    /// The mean absolute error of each label
+    LabelError,
+    /// The share of rows at most so far off, for ordered labels
+    CumulativeScore,
+    /// A measure over the values of a parameter
+    Sweep,
+    /// Average ranks over several datasets
+    CriticalDifference,
+    /// One tree, with one row's path highlighted
+    Tree,
+    /// How evenly rows spread over the leaves of a model
+    LeafUsage,
+    /// The features that a model leans on
+    Importance,
+}
+
+/// `ldlf plot`.
+#[derive(Args)]
+pub struct Plot {
+    /// Which figure
+    #[arg(value_enum)]
+    pub kind: PlotKind,
+    /// Results as for `ldlf report`; figures of a model take --model and --data instead
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// Where to write (.svg or .png)
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Whose figure; by default the best learner's
+    #[arg(long, value_name = "NAME")]
+    pub learner: Option<String>,
+    /// The measure of folds, sweep and critical-difference
+    #[arg(long, default_value = "kl", value_name = "NAME")]
+    pub measure: String,
+    /// Row to show or highlight, numbered from 0; may be repeated
+    #[arg(long, value_name = "N")]
+    pub row: Vec<usize>,
+    /// The fold of a learning curve, from 0; all of them without it
+    #[arg(long, value_name = "N")]
+    pub fold: Option<usize>,
+    /// The tree to draw, from 1
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = values::at_least_one)]
+    pub tree: usize,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub model: ModelOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Examples:
+  ldlf plot distributions results --row 17 -o rows.svg
+  ldlf plot learning-curve results --learner sldlf -o curve.png
+  ldlf plot sweep sweep.csv -o trees.svg
+  ldlf plot critical-difference movie scene yeast -o ranks.svg
+  ldlf plot tree --model votes.ldlf --data votes.csv --row 3 -o tree.svg";
 
 /// Learners that share a figure.
 const TOGETHER: usize = 5;
@@ -24,7 +98,7 @@ const TOGETHER: usize = 5;
 /// Draws the figure and writes it.
 pub fn run(args: &Plot, printer: &Printer) -> Result<Ending> {
     if is_standard(&args.out) {
-        return Err(Error::usage("the picture is a file; name one with --out"));
+        return Err(Error::usage("the figure is a file; name one with --out"));
     }
     let format = Format::of(&args.out)?;
     let overwrite = check_destination(&args.out, args.force)?;
@@ -34,10 +108,10 @@ pub fn run(args: &Plot, printer: &Printer) -> Result<Ending> {
     } else {
         if args.results.is_empty() {
             return Err(Error::usage(
-                "this picture is drawn from results; name a folder of `ldlf cv --results`",
+                "this figure is drawn from results; name a folder of `ldlf cv --results`",
             ));
         }
-        look::check_results(&args.results)?;
+        inspected_model::check_results(&args.results)?;
         of_results(args, &read_all(&args.results)?)?
     };
     write(&args.out, overwrite, format, &figure)?;
@@ -62,7 +136,7 @@ impl Format {
             Some("svg") => Ok(Format::Svg),
             #[cfg(feature = "png")]
             Some("png") => Ok(Format::Png),
-            _ => Err(Error::usage(format!("{}: a picture ends with .svg or .png", path.display()))),
+            _ => Err(Error::usage(format!("{}: a figure ends with .svg or .png", path.display()))),
         }
     }
 }
@@ -78,14 +152,14 @@ pub fn write(path: &Path, overwrite: Overwrite, format: Format, figure: &Figure)
 }
 
 fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
-    let (_, model, data) = look::read(&args.model, printer)?
-        .ok_or_else(|| Error::usage("this picture is drawn from a model; give --model and --data"))?;
+    let (_, model, data) = inspected_model::read(&args.model, printer)?
+        .ok_or_else(|| Error::usage("this figure is drawn from a model; give --model and --data"))?;
     let threads = Threads::joined_by_caller(args.threads)?;
     let name = |feature: usize| feature_name(&model.schema, feature);
     if args.kind == PlotKind::Importance {
         return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?, name));
     }
-    look::check_rows(&args.row, &data)?;
+    inspected_model::check_rows(&args.row, &data)?;
     let view = model.model.look_inside(data.features()?, &args.row, &threads);
     let view = view.ok_or_else(|| Error::usage(format!("{} has no soft trees to draw", model.learner)))?;
     if args.kind == PlotKind::LeafUsage {
@@ -178,7 +252,7 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Figure> {
         }
         PlotKind::CumulativeScore => cumulative_score(args, evaluation, &order),
         PlotKind::Tree | PlotKind::LeafUsage | PlotKind::Importance => {
-            Err(Error::usage("this picture is drawn from a model; give --model and --data"))
+            Err(Error::usage("this figure is drawn from a model; give --model and --data"))
         }
     }
 }

@@ -6,13 +6,14 @@ mod pipeline;
 mod rows;
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use clap::Args;
 use ldlf::for_model::stream_for_model;
 use ldlf::output::Overwrite;
 use ldlf::read::ReadOptions;
-use ldlf::write::estimates::{EstimateColumns, Refusal};
+use ldlf::write::estimates::{Estimate, EstimateColumns, Refusal};
 use ldlf::write::{self, BoxedWriter, Column, Formulas, TableForm};
 use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 
@@ -20,11 +21,69 @@ use self::parts::{Begun, Parts};
 use self::pipeline::{Cuts, Pipeline, Predicted, Predictions, block_rows};
 use self::rows::Rows;
 use super::Ending;
-use crate::args::{BadImages, Predict};
+use crate::args::{BadImages, ImageOptions, values};
 use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
 use crate::printer::{Printer, STDOUT, counted};
 use crate::progress::{Progress, listen_for_ctrl_c};
+
+/// `ldlf predict`.
+#[derive(Args)]
+pub struct Predict {
+    /// The model file
+    pub model: PathBuf,
+    /// The rows to predict, - for standard input with --format, or a folder or zip file of images; label columns are not needed
+    pub data: PathBuf,
+    #[arg(long, short, value_name = "FILE", help = format!(
+        "Where to write ({}), or - for CSV on standard output",
+        values::table_extensions()
+    ))]
+    pub out: PathBuf,
+    /// Make --out a folder of files of so many rows each, from which --resume can go on
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub part_rows: Option<usize>,
+    /// Resume an interrupted run, or start a new one if there is none
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+    /// The format of DATA, where its name does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = values::format)]
+    pub format: Option<ldlf::read::Format>,
+    /// Columns to read as features, in the model's order; by default those the model names
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub features: Option<Vec<String>>,
+    /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
+    pub write: Vec<Estimate>,
+    /// Also predict one image after the other, and say how long one takes
+    #[arg(long)]
+    pub latency: bool,
+    /// In .csv and .tsv, put ' before names of labels that a spreadsheet would take for a formula
+    #[arg(long)]
+    pub safe_csv: bool,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub images: ImageOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Rows are read, predicted and written a few blocks at a time, in their order: a table may be larger than the memory.
+
+One file is written whole or not at all. With --part-rows the output is a folder of numbered files (part-000000.parquet, ...),
+each whole, which pandas, polars, Spark and others read as one table; after Ctrl-C, a crash or a full disk the same call with
+--resume goes on after the last finished part and leaves the same bytes as one unbroken run.
+
+Examples:
+  ldlf predict votes.ldlf new.csv --out predicted.csv
+  ldlf predict age.ldlf faces.parquet --write mean,interval=0.9,entropy --out ages.parquet
+  ldlf predict votes.ldlf big.parquet --out scored.parquet --part-rows 1000000 --resume
+  ldlf predict faces.ldlf photos --write mode,mean,interval=0.9 --out ages.csv
+  zcat rows.csv.gz | ldlf predict votes.ldlf - --format csv --out - | head";
 
 /// Predicts every row of the data in its order.
 pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {

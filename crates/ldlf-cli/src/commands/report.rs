@@ -3,15 +3,50 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use ldlf::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, Threads};
 use ldlf_report::load::{self, Evaluation};
 use ldlf_report::page::{self, ReportedModel};
 
-use super::{Ending, look};
-use crate::args::Report;
+use super::Ending;
 use crate::inputs::{check_destination, is_standard};
+use crate::inspected_model;
+use crate::inspected_model::ModelOptions;
 use crate::printer::{Printer, counted};
+
+/// `ldlf report`.
+#[derive(Args)]
+pub struct Report {
+    /// Folders of `cv --results`, JSON of `cv` or `sweep`, tables of `sweep --out`, or journals
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// Where to write the page
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The page's heading
+    #[arg(long, default_value = "Label distribution learning: results", value_name = "TEXT")]
+    pub title: String,
+    /// A row to show, numbered from 0; may be repeated
+    #[arg(long, value_name = "N")]
+    pub row: Vec<usize>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Threads to use; 0 means one for every core. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    #[command(flatten)]
+    pub model: ModelOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Examples:
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,bfgs-ldl,mean --results results
+  ldlf report results -o report.html
+  ldlf report movie scene yeast -o all.html                    ranks and tests over the three
+  ldlf report sweep.journal --model votes.ldlf --data votes.csv -o model.html";
 
 /// Reads everything, draws it, and writes the page.
 pub fn run(args: &Report, printer: &Printer) -> Result<Ending> {
@@ -24,11 +59,13 @@ pub fn run(args: &Report, printer: &Printer) -> Result<Ending> {
         ));
     }
     let overwrite = check_destination(&args.out, args.force)?;
-    look::check_results(&args.results)?;
+    inspected_model::check_results(&args.results)?;
     let evaluations = read_all(&args.results)?;
     let threads = Threads::joined_by_caller(args.threads)?;
-    let model = match look::read(&args.model, printer)? {
-        Some((name, model, data)) => Some(look::inspected(&name, &model, &data, &args.row, &threads)?),
+    let model = match inspected_model::read(&args.model, printer)? {
+        Some((name, model, data)) => {
+            Some(inspected_model::inspected(&name, &model, &data, &args.row, &threads)?)
+        }
         None => None,
     };
     let page = page::Report { title: args.title.clone(), evaluations, model, chosen: args.row.clone() };

@@ -1,7 +1,8 @@
 //! `ldlf sweep`: a learner over values of its parameters.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use ldlf::evaluate::{CrossValidation, FoldStore, LearnerResult, Plan, Protocol};
 use ldlf::journal::Journal;
 use ldlf::measures::Scores;
@@ -11,11 +12,60 @@ use serde_json::json;
 
 use super::Ending;
 use super::cv::{Cut, watched};
-use crate::args::{Axis, Sweep};
+use crate::args::{Axis, Compute, DataOptions, NetworkOptions, values};
 use crate::contenders::share_out;
 use crate::images::readable;
 use crate::inputs::{check_destination, check_input, is_standard};
 use crate::printer::{Printer, Table, word};
+
+/// `ldlf sweep`.
+#[derive(Args)]
+pub struct Sweep {
+    #[arg(help = format!("The table ({}), or - for standard input", values::read_extensions()))]
+    pub data: PathBuf,
+    /// The learner
+    #[arg(long, default_value = "sldlf", value_name = "NAME")]
+    pub learner: String,
+    /// A parameter and its values; repeated: every combination
+    #[arg(long, value_name = "NAME=V1,V2,...", required = true)]
+    pub over: Vec<Axis>,
+    /// A named set of parameters, which --set and --over override
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// A parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The number of folds
+    #[arg(long, default_value_t = 10, value_name = "N", conflicts_with = "split_column")]
+    pub folds: usize,
+    /// A file with the fold in which each row is tested: one number a line, from 0, no header
+    #[arg(long, value_name = "FILE", conflicts_with = "folds")]
+    pub fold_file: Option<PathBuf>,
+    /// Keep finished folds in this file: a sweep that was stopped goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Write every measure of every combination as a table (.csv)
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+    #[command(flatten)]
+    pub network: NetworkOptions,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Examples:
+  ldlf sweep Movie.mat --over trees=1,2,5,10,20 --folds 5
+  ldlf sweep votes.csv --labels 'votes_*' --over trees=5,10 --over depth=4,6 --journal sweep.journal --out sweep.csv";
 
 /// Cross-validates every combination of values and prints a curve of K-L.
 pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {

@@ -1,19 +1,83 @@
 //! `ldlf train`: from a table to a model file.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use ldlf::inputs::InputKind;
 use ldlf::learner::Summary;
 use ldlf::{Dataset, Error, FitContext, Inputs, Result, StopReason, Threads, TrainedModel, folds};
 use serde_json::json;
 
 use super::Ending;
-use crate::args::Train;
+use crate::args::{Compute, DataOptions, NetworkOptions, values};
 use crate::contenders::share_out;
 use crate::images::readable;
 use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, is_standard};
 use crate::printer::{Printer, Table, counted, number};
 use crate::progress::{Checkpoints, TrainingWatcher, interrupted, listen_for_ctrl_c, read_checkpoint};
+
+/// `ldlf train`.
+#[derive(Args)]
+pub struct Train {
+    #[arg(help = format!(
+        "The table to learn from ({}), - for standard input, or a folder or zip file of images with --table",
+        values::read_extensions()
+    ))]
+    pub data: PathBuf,
+    /// The learner; `ldlf learners` lists them
+    #[arg(long, default_value = "sldlf", value_name = "NAME")]
+    pub learner: String,
+    /// A named set of parameters, which --set overrides
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// A parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Where to write the model
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
+    /// Stop after this many seconds and keep the best so far
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
+    pub time_limit: Option<f64>,
+    /// Write checkpoints of the training here, for --resume
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Iterations between two checkpoints
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = values::at_least_one, requires = "checkpoint")]
+    pub checkpoint_every: usize,
+    /// Resume from a checkpoint; the parameters must be those it was started with, but `iterations` may grow
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Stop after this iteration, write the checkpoint if asked, and the model so far
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub stop_after: Option<usize>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+    #[command(flatten)]
+    pub network: NetworkOptions,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
+
+/// What `--help` says after the options.
+pub const HELP: &str = "\
+Examples:
+  ldlf train votes.csv --labels 'votes_*' --out votes.ldlf
+  ldlf train faces.csv --label-column age --sigma 3 --label-values 0..100 --out age.ldlf
+  ldlf train Movie.mat --preset paper --set trees=10 --out movie.ldlf
+  ldlf train big.parquet --labels y1,y2 --out m.ldlf --checkpoint m.ckpt --stop-after 500
+  ldlf train big.parquet --labels y1,y2 --out m.ldlf --force --checkpoint m.ckpt --resume m.ckpt
+  ldlf train faces.zip --table labels.csv --image-column file --label-column age --sigma 2 --label-values 0..100 \
+    --learner dldlf --backbone resnet18 --weights resnet18.safetensors --out faces.ldlf
+
+Ctrl-C stops cleanly: the best model so far is written and the exit code is 130.";
 
 /// Fits a learner and writes its model, also when Ctrl-C, a time limit or `--stop-after` ends it early.
 pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {

@@ -30,7 +30,7 @@ Commands:
   export       Write a model for other runtimes, as ONNX
   features     Write what a layer of a network makes of images, as a table
   report       Make one self-contained HTML page of results and models
-  plot         Draw a single picture as SVG or PNG
+  plot         Draw a single figure as SVG or PNG
   demo         See it work on built-in data, within a minute
   completions  Print a completion script for a shell
   help         Print this message or the help of the given subcommand(s)

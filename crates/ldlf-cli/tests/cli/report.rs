@@ -147,7 +147,7 @@ fn a_picture_that_cannot_be_drawn_says_why() {
         str![[r#"
 exit 2
 -- stderr
-error: x.gif: a picture ends with .svg or .png
+error: x.gif: a figure ends with .svg or .png
 exit 2
 -- stderr
 error: --measure oak: the results of votes have kl, euclidean, sorensen, squared_chi2, fidelity, intersection, chebyshev, clark, canberra, cosine, mae_mode, mae_mean, mae_median, cs_5
@@ -165,7 +165,7 @@ exit 2
 error: ranks are compared over at least two datasets that share at least two learners; give more results
 exit 2
 -- stderr
-error: this picture is drawn from a model; give --model and --data
+error: this figure is drawn from a model; give --model and --data
 exit 2
 -- stderr
 note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised

@@ -1,11 +1,11 @@
 //! A nonlinear mixture set of any size: a forest can fit it, a linear model cannot.
 
+use ldlf_math::numeric::{normalise, softmax_in_place};
+use ldlf_math::random::Generator;
 use rand::RngExt;
 
 use crate::parameters::ParameterSet;
 use crate::{Csr, Dataset, Features, Matrix, Result, Seed};
-use ldlf_math::numeric::{normalise, softmax_in_place};
-use ldlf_math::random::Generator;
 
 crate::parameters! {
     /// Parameters of `mixture`.

@@ -1,7 +1,8 @@
 //! K-L.
 
-use super::{Direction, Formula, Measure, pairs};
 use ldlf_math::numeric::SMALLEST_PROBABILITY;
+
+use super::{Direction, Formula, Measure, pairs};
 
 /// The Kullback-Leibler divergence `sum_c d_c ln(d_c / p_c)`, with `p` floored at 1e-12 and `0 ln 0 = 0`; lower is
 /// better, from 0 at equality up to `12 ln 10` and no further.

@@ -18,10 +18,9 @@ use burn::tensor::{Device, Tensor};
 use ldlf_core::{Error, Result, Seed};
 use serde::{Deserialize, Serialize};
 
+use crate::initial::Initial;
 pub use architecture::InputConvention;
 use architecture::{Architecture, BackboneFacts, Reads};
-
-use crate::initial::Initial;
 
 // Every backbone, one line each: its file states the rest. `cargo fmt` does not follow modules into a macro, so `./test` checks the
 // format of these files by name.

@@ -12,13 +12,13 @@ use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_ipc::{CompressionType, Message, MessageHeader, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
+use ldlf_core::{Error, Result};
+use ldlf_math::memory;
 
 use super::columnar::{self, BatchSource, Choose, ColumnTable, guarded};
 use super::{Source, empty, read_error};
 use crate::format::FileFormat;
 use crate::write;
-use ldlf_core::{Error, Result};
-use ldlf_math::memory;
 
 /// Arrow files, and streams under `.arrows`.
 pub(crate) const FORMAT: FileFormat = FileFormat {

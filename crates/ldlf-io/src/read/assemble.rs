@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::{Loaded, ReadOptions, votes};
 use ldlf_core::dataset::SingleLabel;
 use ldlf_core::error::{Message, Place, Subject, shown};
 use ldlf_core::folds::is_tested;
 use ldlf_core::targets::{Spread, check_label_values, from_single_label, implied_label_values};
 use ldlf_core::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema, message};
+
+use super::{Loaded, ReadOptions, votes};
 
 /// What a file held, before the pieces are checked against each other.
 pub(super) struct Parts {

@@ -12,6 +12,8 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::{Error, Features, Result, Schema, message};
 
 use super::assemble::{check_part, check_weight};
 use super::derived::{Origin, fill_missing, is_missing};
@@ -19,8 +21,6 @@ use super::gather::{RowGatherer, single_precision};
 use super::roles::{Roles, features_of_model, find};
 use super::table_rows::TableRows;
 use super::{Loaded, Purpose, ReadOptions, RowStream};
-use ldlf_core::error::{Message, Place, Subject};
-use ldlf_core::{Error, Features, Result, Schema, message};
 
 /// A file of batches whose columns are known and have not been chosen yet.
 pub(super) trait Choose {

@@ -6,6 +6,8 @@
 use std::io::Read;
 
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::{Error, Features, Result, Schema, message};
 
 use super::assemble::{check_part, check_weight};
 use super::derived::{Origin, fill_missing, is_missing};
@@ -16,8 +18,6 @@ use super::table_rows::TableRows;
 use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, empty, read_error};
 use crate::format::FileFormat;
 use crate::write;
-use ldlf_core::error::{Message, Place, Subject};
-use ldlf_core::{Error, Features, Result, Schema, message};
 
 /// Comma-separated values.
 pub(crate) const CSV: FileFormat = FileFormat {

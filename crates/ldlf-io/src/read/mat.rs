@@ -10,6 +10,10 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
 use flate2::read::ZlibDecoder;
+use ldlf_core::error::{Column, Place, shown};
+use ldlf_core::targets::TargetRows;
+use ldlf_core::{Error, Features, Matrix, Result};
+use ldlf_math::memory::Growth;
 
 use super::assemble::{Parts, groups_of};
 use super::gather::{ColumnGatherer, CompressedColumns, check_columns, single_precision};
@@ -19,10 +23,6 @@ use super::{
     InMemory, Loaded, ReadOptions, RowStream, Source, empty, missing_name, read_error, refuse_ignore,
 };
 use crate::format::FileFormat;
-use ldlf_core::error::{Column, Place, shown};
-use ldlf_core::targets::TargetRows;
-use ldlf_core::{Error, Features, Matrix, Result};
-use ldlf_math::memory::Growth;
 
 /// MATLAB files: read whole, not written.
 pub(crate) const FORMAT: FileFormat = FileFormat {

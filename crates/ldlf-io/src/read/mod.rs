@@ -21,11 +21,12 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use crate::format::{FORMATS, FileFormat};
-use crate::input;
 use ldlf_core::error::{Message, Subject, shown};
 use ldlf_core::targets::Spread;
 use ldlf_core::{Dataset, Error, Features, Result, Schema, message};
+
+use crate::format::{FORMATS, FileFormat};
+use crate::input;
 
 #[cfg(feature = "parquet")]
 pub(crate) mod arrow;

@@ -2,10 +2,11 @@
 
 use std::io::Read;
 
+use ldlf_core::{Error, Matrix, Result};
+
 use super::gather::check_columns;
 use super::numbers::Storage;
 use super::read_error;
-use ldlf_core::{Error, Matrix, Result};
 
 /// What an array holds.
 #[derive(Clone, Copy)]

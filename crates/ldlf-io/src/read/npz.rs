@@ -10,6 +10,10 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use flate2::read::DeflateDecoder;
+use ldlf_core::error::{Column, Place};
+use ldlf_core::targets::normalise_rows;
+use ldlf_core::{Csr, Error, Features, Matrix, Result};
+use ldlf_math::memory::Growth;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -23,10 +27,6 @@ use super::{
 };
 use crate::format::FileFormat;
 use crate::write;
-use ldlf_core::error::{Column, Place};
-use ldlf_core::targets::normalise_rows;
-use ldlf_core::{Csr, Error, Features, Matrix, Result};
-use ldlf_math::memory::Growth;
 
 /// NumPy archives.
 pub(crate) const FORMAT: FileFormat = FileFormat {

@@ -3,7 +3,6 @@
 use std::io::{ErrorKind, Read};
 
 use flate2::Crc;
-
 use ldlf_math::memory::Growth;
 
 /// The type in which one number is stored.

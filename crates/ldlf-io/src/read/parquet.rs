@@ -11,12 +11,12 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
+use ldlf_core::{Error, Result};
 
 use super::Source;
 use super::columnar::{self, BatchSource, Choose, ColumnTable, guarded};
 use crate::format::FileFormat;
 use crate::write;
-use ldlf_core::{Error, Result};
 
 /// Parquet files.
 pub(crate) const FORMAT: FileFormat = FileFormat {

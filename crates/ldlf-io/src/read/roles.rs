@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use ldlf_core::error::{Place, Subject, shown};
+use ldlf_core::{Error, Result, Schema, message};
+
 use super::ReadOptions;
 use super::assemble::one_label;
 use super::derived::{Origin, allow_missing, origin_of};
-use ldlf_core::error::{Place, Subject, shown};
-use ldlf_core::{Error, Result, Schema, message};
 
 /// The columns by what they are for, as positions in the header.
 pub(super) struct Roles {

@@ -12,15 +12,16 @@
 
 use std::io::{BufReader, Read};
 
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::targets::TargetRows;
+use ldlf_core::{Csr, Error, Features, Result, message};
+
 use super::assemble::{Parts, needs_spread};
 use super::gather::single_precision;
 use super::lines::read_line;
 use super::{Loaded, ReadOptions, RowStream, Source, empty, read_error, refuse_ignore};
 use crate::format::FileFormat;
 use crate::write;
-use ldlf_core::error::{Message, Place, Subject};
-use ldlf_core::targets::TargetRows;
-use ldlf_core::{Csr, Error, Features, Result, message};
 
 /// svmlight lines.
 pub(crate) const FORMAT: FileFormat = FileFormat {

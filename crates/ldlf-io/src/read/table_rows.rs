@@ -1,12 +1,13 @@
 //! The rows of a table whose columns have names, gathered by the role of each column.
 
+use ldlf_core::Result;
+use ldlf_core::targets::TargetRows;
+
 use super::assemble::{Groups, Parts};
 use super::derived::Derived;
 use super::gather::RowGatherer;
 use super::roles::Roles;
 use super::{Loaded, ReadOptions};
-use ldlf_core::Result;
-use ldlf_core::targets::TargetRows;
 
 /// What has been read of a table so far; roles that no column has stay empty.
 pub(super) struct TableRows {

@@ -3,13 +3,14 @@
 use std::io::{BufReader, Read};
 use std::path::Path;
 
+use ldlf_core::error::Place;
+use ldlf_core::targets::normalise_rows;
+use ldlf_core::{Error, Matrix, Result};
+
 use super::npy::ArrayHeader;
 use super::numbers::Numbers;
 use super::read_error;
 use crate::input;
-use ldlf_core::error::Place;
-use ldlf_core::targets::normalise_rows;
-use ldlf_core::{Error, Matrix, Result};
 
 /// What the array is called in messages about its form.
 const NAME: &str = "the array";

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::{BoxedWriter, Column, Formulas, TableForm, TableWriter, label};
 use ldlf_core::dataset::Tabular;
+
+use super::{BoxedWriter, Column, Formulas, TableForm, TableWriter, label};
 
 /// Comma-separated values.
 pub const COMMAS: TableForm =

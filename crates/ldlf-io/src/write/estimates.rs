@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Column;
 use ldlf_core::estimates::{entropy, interval, mean, mode, quantile};
 use ldlf_core::{Error, Matrix, Prediction, Schema};
+
+use super::Column;
 
 /// Something to write about a predicted distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]

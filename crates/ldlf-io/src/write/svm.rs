@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use super::label;
 use ldlf_core::dataset::Tabular;
+
+use super::label;
 
 /// Writes labels, then `index:value` for what is not zero; with `votes`, counts in place of shares.
 pub(crate) fn dataset(data: Tabular<'_>, votes: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {

@@ -11,7 +11,6 @@ use crate::Figure;
 use crate::load::Evaluation;
 use crate::markup::Element;
 use crate::palette::{DARK, LIGHT, page_figure_rules};
-
 pub use model::{ReportedModel, feature_name};
 
 const STYLE: &str = include_str!("style.css");

@@ -1,9 +1,9 @@
 //! The Wilcoxon signed-rank test of paired values.
 
+use ldlf_core::measures::Direction;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::ranks;
-use ldlf_core::measures::Direction;
 
 /// Up to this many differences the distribution is exact; above, the normal approximation is used.
 const EXACT: usize = 50;

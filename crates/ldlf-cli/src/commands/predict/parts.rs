@@ -10,7 +10,7 @@ use ldlf::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, fingerprint};
 use serde::{Deserialize, Serialize};
 
-use crate::args::Predict;
+use super::Predict;
 use crate::inputs::is_standard;
 
 /// The hidden file of a folder.

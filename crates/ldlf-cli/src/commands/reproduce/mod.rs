@@ -1,8 +1,9 @@
 //! `ldlf reproduce`: a table of the paper again, with its published rows beside.
 //!
-//! An experiment is data ([`experiment::Experiment`], one module a table); this is the frame that finds the sets, runs every
+//! An experiment is data ([`experiment::Experiment`], one module per table); this is the frame that finds the sets, runs every
 //! section (a set under a division of its rows) with a journal, and writes what came out.
 
+mod args;
 mod complexity;
 mod experiment;
 mod figure3;
@@ -25,10 +26,11 @@ use serde_json::{Value, json};
 
 use super::Ending;
 use super::cv::{Cut, SPLITS, say_what_is_kept};
-use crate::args::{Reproduce, read_with};
+use crate::args::read_with;
 use crate::inputs::{check_input, data_name};
 use crate::printer::Printer;
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
+pub use args::{HELP, Reproduce};
 use experiment::{Division, Entrant, Experiment, Published, check_settings};
 
 /// Everything that can be reproduced.

@@ -1,17 +1,31 @@
 //! A model inspected on some data: what the report and the figures of a model show.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use ldlf::{Dataset, Error, Inputs, Prediction, Result, Threads, TrainedModel};
 use ldlf_report::importance::permutation_importance;
 use ldlf_report::load::PredictedRow;
 use ldlf_report::page::ReportedModel;
 use ldlf_report::rows::example_rows;
 
-use crate::args::ModelOptions;
+use crate::args::DataOptions;
 use crate::inputs::{check_input, data_name, load_model};
 use crate::model_data::read_for_model;
 use crate::printer::{Printer, counted, number, word};
+
+/// A model with the data that it is inspected on.
+#[derive(Args)]
+pub struct ModelOptions {
+    /// Model to inspect (requires --data)
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub model: Option<PathBuf>,
+    /// Data to inspect the model on
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub options: DataOptions,
+}
 
 /// Reads the model and the data of a call, if it names them.
 pub fn read(asked: &ModelOptions, printer: &Printer) -> Result<Option<(String, TrainedModel, Dataset)>> {

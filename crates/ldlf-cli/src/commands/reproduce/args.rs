@@ -1,10 +1,10 @@
-//! `ldlf reproduce`.
+//! The arguments of `ldlf reproduce`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ColumnOptions, Compute, values};
+use crate::args::{ColumnOptions, Compute, values};
 
 /// `ldlf reproduce`.
 #[derive(Args)]
@@ -20,7 +20,7 @@ pub struct Reproduce {
     /// A table of your own in place of the sets, such as deep features with an age column
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     pub table: Option<PathBuf>,
-    /// The ten folds of your own table: one number a line, from 0, no header
+    /// The ten folds of your own table: one number per line, from 0, no header
     #[arg(long, value_name = "FILE", requires = "table")]
     pub fold_file: Option<PathBuf>,
     /// These learners instead of the table's own
@@ -47,7 +47,8 @@ pub struct Reproduce {
     pub options: ColumnOptions,
 }
 
-pub const REPRODUCE: &str = "\
+/// What `--help` says after the options.
+pub const HELP: &str = "\
 Sets that are not in the folder are named with where to get them; the others are run. Finished folds are kept in the output
 folder: after Ctrl-C the same command goes on from there, and with --finished it shows what there is so far.
 
