@@ -117,6 +117,7 @@ fn time(calls: usize, mut call: impl FnMut()) -> Vec<f64> {
 }
 
 fn read(file: &str) -> Result<Dataset> {
-    let loaded = ldlf::read::read(file.as_ref(), &ldlf::read::ReadOptions::default())?;
+    let loaded =
+        ldlf::internals::io::read::read(file.as_ref(), &ldlf::internals::io::read::ReadOptions::default())?;
     Ok(loaded.dataset)
 }

@@ -5,7 +5,7 @@
 //! attributes of the exception where they are known.
 
 use ldlf::Error;
-use ldlf::error::{Column, Subject};
+use ldlf::internals::core::error::{Column, Subject};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 

@@ -3,11 +3,11 @@
 
 use std::sync::{Mutex, OnceLock};
 
-use ldlf::forest::head::{Examples, Given, Head, LeafUpdate};
-use ldlf::forest::kernel::{ROWS, SimdFloat};
-use ldlf::forest::leaves::LeafPrior;
-use ldlf::forest::tree_shape::{ForestShape, draw_units};
-use ldlf::product::View;
+use ldlf::internals::forest::head::{Examples, Given, Head, LeafUpdate};
+use ldlf::internals::forest::kernel::{ROWS, SimdFloat};
+use ldlf::internals::forest::leaves::LeafPrior;
+use ldlf::internals::forest::tree_shape::{ForestShape, draw_units};
+use ldlf::internals::math::product::View;
 use ldlf::{Seed, Threads};
 use numpy::{
     Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,

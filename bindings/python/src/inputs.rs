@@ -1,9 +1,9 @@
 //! From arrays to features, targets and a dataset. Arrays are read where they lie, in any order; the one copy made is the
 //! engine's own, in single precision.
 
-use ldlf::dataset::SingleLabel;
-use ldlf::error::{Column, Place};
-use ldlf::targets::{Spread, TargetRows, from_single_label};
+use ldlf::internals::core::dataset::SingleLabel;
+use ldlf::internals::core::error::{Column, Place};
+use ldlf::internals::core::targets::{Spread, TargetRows, from_single_label};
 use ldlf::{Csr, Dataset, Error, Features, Matrix, Result, Schema};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
@@ -142,7 +142,7 @@ impl Names {
     /// The schema of so many labels.
     pub fn schema(self, labels: usize) -> Result<Schema> {
         if let Some(values) = &self.label_values {
-            ldlf::targets::check_label_values(values)?;
+            ldlf::internals::core::targets::check_label_values(values)?;
             if values.len() != labels {
                 let given = values.len();
                 return Err(Error::usage(format!("label_values gives {given} numbers for {labels} labels")));
@@ -225,7 +225,8 @@ pub fn implied_labels<'py>(
     py: Python<'py>,
     labels: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let values = ldlf::targets::implied_label_values(&labels.as_array().to_vec()).map_err(raise)?;
+    let values =
+        ldlf::internals::core::targets::implied_label_values(&labels.as_array().to_vec()).map_err(raise)?;
     Ok(PyArray1::from_vec(py, values))
 }
 

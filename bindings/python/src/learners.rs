@@ -7,6 +7,8 @@ use serde_json::Value;
 /// Every learner with its parameters, presets and abilities, as JSON.
 #[pyfunction]
 pub fn describe_learners() -> String {
-    Value::from(registry::learners().iter().map(ldlf::LearnerEntry::description).collect::<Vec<_>>())
-        .to_string()
+    Value::from(
+        registry::learners().iter().map(ldlf::internals::core::LearnerEntry::description).collect::<Vec<_>>(),
+    )
+    .to_string()
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ldlf::output::Overwrite;
-use ldlf::stored::{Array, Parts};
+use ldlf::internals::core::stored::{Array, Parts};
+use ldlf::internals::io::output::Overwrite;
 use ldlf::{FitEvent, Prediction, Threads, TrainedModel, registry};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyKeyError;
@@ -44,13 +44,15 @@ impl Model {
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| ldlf::model_file::load(&path, &registry::learners())).map_err(raise)?;
+        let model = py
+            .detach(|| ldlf::internals::io::model_file::load(&path, &registry::learners()))
+            .map_err(raise)?;
         Ok(Model::new(model, Vec::new()))
     }
 
     /// Writes a model file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| ldlf::model_file::save(&self.model, &path, Overwrite::Yes)).map_err(raise)
+        py.detach(|| ldlf::internals::io::model_file::save(&self.model, &path, Overwrite::Yes)).map_err(raise)
     }
 
     /// The bytes of the model file.
@@ -62,7 +64,7 @@ impl Model {
     /// The bytes of the model's ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let export = || {
-            ldlf::onnx::to_bytes(&self.model).map_err(|error| {
+            ldlf::internals::onnx::to_bytes(&self.model).map_err(|error| {
                 let names = registry::names(|facts| facts.exports).join(", ");
                 error.with_remedy(format!("those of {names}, and mixtures of these, can"))
             })

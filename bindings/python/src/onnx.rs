@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use ldlf::forest::graph::{add_forest, add_linear_forest};
-use ldlf::graph::Graph;
-use ldlf::onnx::graph_to_bytes;
-use ldlf::output::{Overwrite, write_atomically};
+use ldlf::internals::core::graph::Graph;
+use ldlf::internals::forest::graph::{add_forest, add_linear_forest};
+use ldlf::internals::io::output::{Overwrite, write_atomically};
+use ldlf::internals::onnx::graph_to_bytes;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

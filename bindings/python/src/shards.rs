@@ -1,9 +1,9 @@
 //! Training on virtual shards: the two ends of a conversation in bytes, which Python carries between processes.
 
-use ldlf::error::Place;
-use ldlf::forest::shallow::ForestParameters;
-use ldlf::forest::shards;
-use ldlf::parameters::ParameterSet;
+use ldlf::internals::core::error::Place;
+use ldlf::internals::core::parameters::ParameterSet;
+use ldlf::internals::forest::shallow::ForestParameters;
+use ldlf::internals::forest::shards;
 use ldlf::{Dataset, Error, FitEvent, Settings, Threads};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;

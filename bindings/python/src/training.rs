@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use ldlf::parameters::{Kind, Parameter, show_value};
+use ldlf::internals::core::parameters::{Kind, Parameter, show_value};
 use ldlf::{
     FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel, Value,
     registry,

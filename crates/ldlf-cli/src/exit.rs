@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use ldlf::{Error, ErrorKind};
+use ldlf::Error;
+use ldlf::internals::core::ErrorKind;
 
 /// How the process ends, as scripts see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

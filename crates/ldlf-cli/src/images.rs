@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
+use ldlf::internals::core::error::{Message, Subject};
 #[cfg(feature = "deep")]
-use ldlf::deep::backbones::BackboneKind;
+use ldlf::internals::deep::backbones::BackboneKind;
 #[cfg(feature = "deep")]
-use ldlf::deep::images::{check_readable, join, named, open, unreadable};
-use ldlf::error::{Message, Subject};
-use ldlf::read::{Format, Loaded, ReadOptions, text_column};
+use ldlf::internals::deep::images::{check_readable, join, named, open, unreadable};
+use ldlf::internals::io::read::{Format, Loaded, ReadOptions, text_column};
 use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 
 use crate::args::{BadImages, DataOptions, ImageOptions};
@@ -52,7 +52,8 @@ pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &P
         return Err(Error::usage("which column names the images? Name it with --image-column").in_file(table));
     }
     keep_freed_memory();
-    let (data, notices) = joined(path, asked, &table_name, || ldlf::read::read(table, options))?;
+    let (data, notices) =
+        joined(path, asked, &table_name, || ldlf::internals::io::read::read(table, options))?;
     printer.notes(&notices);
     Ok(data.named(data_name(path)))
 }

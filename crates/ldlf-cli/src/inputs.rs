@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ldlf::output::{Overwrite, check_output};
+use ldlf::internals::io::output::{Overwrite, check_output};
 use ldlf::{Error, Result, TrainedModel, registry};
 
 /// Whether a path stands for standard input or output.
@@ -48,15 +48,17 @@ pub fn check_apart(output: &Path, others: &[&Path]) -> Result<()> {
 
 /// Refuses to write checkpoints over a file that is no checkpoint, unless `force`.
 pub fn check_checkpoint(path: &Path, force: bool) -> Result<()> {
-    let replaces_checkpoint =
-        || ldlf::model_file::read_parts(path).is_ok_and(|parts| parts.details.contains_key("checkpoint"));
+    let replaces_checkpoint = || {
+        ldlf::internals::io::model_file::read_parts(path)
+            .is_ok_and(|parts| parts.details.contains_key("checkpoint"))
+    };
     check_destination(path, force || replaces_checkpoint()).map(drop)
 }
 
 /// Reads a model file.
 pub fn load_model(path: &Path) -> Result<TrainedModel> {
     check_input(path)?;
-    ldlf::model_file::load(path, &registry::learners())
+    ldlf::internals::io::model_file::load(path, &registry::learners())
 }
 
 /// What messages and results call the data in a file: its stem.

@@ -116,7 +116,7 @@ pub fn check_results(paths: &[impl AsRef<Path>]) -> Result<()> {
     for path in paths {
         let path = path.as_ref();
         check_input(path)?;
-        if path.is_file() && ldlf::model_file::read_parts(path).is_ok() {
+        if path.is_file() && ldlf::internals::io::model_file::read_parts(path).is_ok() {
             return Err(Error::usage(format!(
                 "{} is a model file; name it with --model and its data with --data",
                 path.display()

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ldlf::for_model::{self, fitted_to_model, options_for_model};
-use ldlf::inputs::InputKind;
+use ldlf::internals::core::inputs::InputKind;
+use ldlf::internals::io::for_model::{self, fitted_to_model, options_for_model};
 use ldlf::{Dataset, Result, Threads, TrainedModel, folds};
 
 use crate::args::{BadImages, DataOptions};

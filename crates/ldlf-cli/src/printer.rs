@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use ldlf::error::Message;
+use ldlf::internals::core::error::Message;
 use ldlf::{Error, Result, Value};
 use serde::Serialize;
 
@@ -129,7 +129,7 @@ pub fn number(value: Option<f64>) -> String {
 
 /// A word or number of a JSON document, as one writes it on the command line.
 pub fn word(value: &Value) -> String {
-    ldlf::parameters::show_value(value)
+    ldlf::internals::core::parameters::show_value(value)
 }
 
 /// A count with its noun: `1 row`, `2 rows`.

@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ldlf::checkpoint::Origin;
-use ldlf::evaluate::{FoldResult, JobId, Watcher};
-use ldlf::output::Overwrite;
-use ldlf::stored::Parts;
+use ldlf::internals::core::checkpoint::Origin;
+use ldlf::internals::core::evaluate::{FoldResult, JobId, Watcher};
+use ldlf::internals::core::stored::Parts;
+use ldlf::internals::io::output::Overwrite;
 use ldlf::{Error, FitEvent, InProgress, Learner, Observer, Result, Seed, StopReason};
 
 use crate::printer::Printer;
@@ -115,7 +115,7 @@ impl Progress {
 
 /// Reads a checkpoint, and refuses it when it comes from another training than this. Whether the data are the same only shows later.
 pub fn read_checkpoint(path: &Path, learner: &dyn Learner, seed: u64) -> Result<Parts> {
-    let parts = ldlf::model_file::read_parts(path)?;
+    let parts = ldlf::internals::io::model_file::read_parts(path)?;
     let Some(origin) = Origin::of(&parts)? else {
         return Err(Error::model_file("is not a checkpoint").in_file(path));
     };
@@ -187,7 +187,7 @@ impl TrainingWatcher {
                 checkpoints.learner
             )));
         };
-        ldlf::model_file::write_parts(&parts, &checkpoints.path, Overwrite::Yes)?;
+        ldlf::internals::io::model_file::write_parts(&parts, &checkpoints.path, Overwrite::Yes)?;
         self.wrote_checkpoint = true;
         Ok(())
     }

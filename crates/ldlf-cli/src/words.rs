@@ -1,6 +1,6 @@
 //! What the command line calls the things that errors are about.
 
-use ldlf::error::Subject;
+use ldlf::internals::core::error::Subject;
 
 /// The option or command of a subject.
 pub fn on_the_command_line(subject: &Subject) -> String {

@@ -1,9 +1,8 @@
 //! Every learner with settings that keep a fit short, and small data.
 
 use ldlf::generate::{MixtureParameters, mixture};
-use ldlf::{
-    Dataset, FitContext, Learner, LearnerEntry, Result, Settings, Threads, TrainedModel, Value, registry,
-};
+use ldlf::internals::core::LearnerEntry;
+use ldlf::{Dataset, FitContext, Learner, Result, Settings, Threads, TrainedModel, Value, registry};
 
 /// What keeps a fit short, for the learners that have it.
 const SHORT: [(&str, f64); 7] = [

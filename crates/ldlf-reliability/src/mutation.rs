@@ -1,7 +1,7 @@
 //! Damage that can be repeated: the same number always does the same to the same file.
 
 use ldlf::Value;
-use ldlf::stored::{Array, Parts};
+use ldlf::internals::core::stored::{Array, Parts};
 
 use crate::corpus::{Sample, zipped};
 

@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use ldlf::deep::images;
-use ldlf::images::ImageSource;
-use ldlf::numeric::on_simplex;
-use ldlf::read::{Format, ReadOptions, read, stream};
-use ldlf::stored::Parts;
-use ldlf::targets::Spread;
+use ldlf::internals::core::LearnerEntry;
+use ldlf::internals::core::images::ImageSource;
+use ldlf::internals::core::stored::Parts;
+use ldlf::internals::core::targets::Spread;
+use ldlf::internals::deep::images;
+use ldlf::internals::io::read::{Format, ReadOptions, read, stream};
+use ldlf::internals::io::{fold_file, journal};
+use ldlf::internals::math::numeric::on_simplex;
 use ldlf::{
-    Dataset, Features, FitContext, Inputs, LearnerEntry, Matrix, Prediction, Result, Schema, Settings,
-    Threads, TrainedModel, fold_file, journal, registry,
+    Dataset, Features, FitContext, Inputs, Matrix, Prediction, Result, Schema, Settings, Threads,
+    TrainedModel, registry,
 };
 
 use crate::corpus::{self, Sample};
@@ -129,7 +131,7 @@ impl Reader {
         check_prediction(&model.predict_with(&inputs, &Threads::one())?);
         model.model.look_inside(inputs.table()?, &[0], &Threads::one());
         // Not every model has a graph; those that do must not panic over theirs.
-        let _ = ldlf::onnx::to_bytes(&model);
+        let _ = ldlf::internals::onnx::to_bytes(&model);
         Ok(())
     }
 

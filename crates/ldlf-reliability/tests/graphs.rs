@@ -11,13 +11,13 @@ fn the_learners_that_are_said_to_have_a_graph_have_one_and_no_others() {
         if name == "sldlf-auto" {
             continue;
         }
-        match ldlf::onnx::to_bytes(&model) {
+        match ldlf::internals::onnx::to_bytes(&model) {
             Ok(_) => assert!(said.contains(&name), "{name} can be exported and does not say so"),
             Err(error) => {
                 assert!(!said.contains(&name), "{name}: {error}");
                 let begins = format!("a model of {name} cannot be exported to ONNX");
                 assert!(error.to_string().starts_with(&begins), "{error}");
-                assert_eq!(error.kind(), ldlf::ErrorKind::Usage);
+                assert_eq!(error.kind(), ldlf::internals::core::ErrorKind::Usage);
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ldlf::read::{Format, ReadOptions, read};
-use ldlf::stored::{Array, Parts};
+use ldlf::internals::core::stored::{Array, Parts};
+use ldlf::internals::io::read::{Format, ReadOptions, read};
 use ldlf::{TrainedModel, registry};
 use ldlf_reliability::corpus::{Sample, arrow_tables, mat, npy, npz, parquet_tables, zipped};
 use ldlf_reliability::learners::{fit, quick, small_data};
@@ -29,7 +29,7 @@ fn refusal(format: Format, bytes: &[u8]) -> String {
     std::panic::set_hook(tell);
     assert!(peak < 1 << 20, "{peak} bytes were held");
     let error = outcome.expect_err("it is refused");
-    assert_eq!(error.kind(), ldlf::ErrorKind::Data, "{error}");
+    assert_eq!(error.kind(), ldlf::internals::core::ErrorKind::Data, "{error}");
     error.to_string()
 }
 
@@ -137,7 +137,7 @@ fn model_refusal(bytes: &[u8]) -> String {
     });
     assert!(peak < 4 << 20, "{peak} bytes were held");
     let error = outcome.err().expect("it is refused");
-    assert_eq!(error.kind(), ldlf::ErrorKind::ModelFile, "{error}");
+    assert_eq!(error.kind(), ldlf::internals::core::ErrorKind::ModelFile, "{error}");
     error.to_string()
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use ldlf::output::Overwrite;
-use ldlf::stored::{Array, Parts};
+use ldlf::internals::core::stored::{Array, Parts};
+use ldlf::internals::io::output::Overwrite;
 use ldlf::{FitContext, FitEvent, InProgress, StopReason, Threads, registry};
 use ldlf_reliability::learners::{fit, quick, small_data};
 use ldlf_reliability::mutation::Dice;
@@ -64,14 +64,14 @@ fn a_model_is_whole_whenever_its_writer_is_killed() {
     if let Some(path) = victim_path() {
         println!("\nready");
         loop {
-            models
-                .iter()
-                .for_each(|model| ldlf::model_file::write_parts(model, &path, Overwrite::Yes).unwrap());
+            models.iter().for_each(|model| {
+                ldlf::internals::io::model_file::write_parts(model, &path, Overwrite::Yes).unwrap()
+            });
         }
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    ldlf::model_file::write_parts(&models[0], &path, Overwrite::No).unwrap();
+    ldlf::internals::io::model_file::write_parts(&models[0], &path, Overwrite::No).unwrap();
     let whole = two_models();
     let (mut seen, mut most_temporary) = ([0u64; 2], 0);
     for kill in 0..kills() {
@@ -84,7 +84,7 @@ fn a_model_is_whole_whenever_its_writer_is_killed() {
         let bytes = std::fs::read(&path).unwrap();
         let which = whole.iter().position(|model| *model == bytes);
         seen[which.unwrap_or_else(|| panic!("kill {kill}: {} bytes that are neither", bytes.len()))] += 1;
-        ldlf::model_file::load(&path, &registry::learners()).unwrap();
+        ldlf::internals::io::model_file::load(&path, &registry::learners()).unwrap();
         most_temporary = most_temporary.max(temporary_files(folder.path()));
     }
     println!(
@@ -115,15 +115,19 @@ fn a_killed_training_loses_at_most_one_interval() {
         let mut checkpoints = |event: &FitEvent, state: &dyn InProgress| {
             if let FitEvent::Iteration { iteration, .. } = event {
                 if iteration.is_multiple_of(EVERY) {
-                    ldlf::model_file::write_parts(&state.checkpoint().unwrap(), &path, Overwrite::Yes)
-                        .unwrap();
+                    ldlf::internals::io::model_file::write_parts(
+                        &state.checkpoint().unwrap(),
+                        &path,
+                        Overwrite::Yes,
+                    )
+                    .unwrap();
                 }
                 println!("{iteration}");
             }
             ControlFlow::<StopReason>::Continue(())
         };
         let mut context = FitContext::new(0, Threads::one(), &mut checkpoints);
-        context.resume = path.exists().then(|| ldlf::model_file::read_parts(&path).unwrap());
+        context.resume = path.exists().then(|| ldlf::internals::io::model_file::read_parts(&path).unwrap());
         learner.fit(&data, &mut context).unwrap();
     }
     let folder = tempfile::tempdir().unwrap();
@@ -140,7 +144,7 @@ fn a_killed_training_loses_at_most_one_interval() {
         victim.wait().unwrap();
         // What was still in the pipe was also done.
         last = lines.filter_map(heard).last().unwrap_or(last);
-        let kept = ldlf::model_file::read_parts(&path).unwrap();
+        let kept = ldlf::internals::io::model_file::read_parts(&path).unwrap();
         let kept = kept.details["checkpoint"]["progress"]["iteration"].as_u64().unwrap() as usize;
         assert!(kept + EVERY >= last, "kill {kill}: {last} iterations were done and {kept} kept");
         lost_most = lost_most.max(last.saturating_sub(kept));

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use ldlf::stored::Parts;
+use ldlf::internals::core::stored::Parts;
 use ldlf::{Dataset, Threads, TrainedModel, registry};
 use ldlf_reliability::learners::{fit, quick, small_data, small_models};
 use ldlf_reliability::mutation::{Dice, damaged};

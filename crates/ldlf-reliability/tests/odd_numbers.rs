@@ -3,10 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use ldlf::stored::Parts;
+use ldlf::internals::core::LearnerEntry;
+use ldlf::internals::core::stored::Parts;
 use ldlf::{
-    Csr, Dataset, Error, Features, FitContext, FitEvent, LearnerEntry, Matrix, Settings, Threads,
-    TrainedModel, registry,
+    Csr, Dataset, Error, Features, FitContext, FitEvent, Matrix, Settings, Threads, TrainedModel, registry,
 };
 use ldlf_reliability::learners::{quick, small_data};
 use ldlf_reliability::readers::check_prediction;
@@ -207,8 +207,11 @@ fn numbers_that_single_precision_cannot_hold_are_refused_by_place_and_tiny_ones_
     let path = folder.path().join("sizes.csv");
     let read = |text: &str| {
         std::fs::write(&path, text).unwrap();
-        let options = ldlf::read::ReadOptions { labels: vec!["a".into(), "b".into()], ..Default::default() };
-        ldlf::read::read(&path, &options)
+        let options = ldlf::internals::io::read::ReadOptions {
+            labels: vec!["a".into(), "b".into()],
+            ..Default::default()
+        };
+        ldlf::internals::io::read::read(&path, &options)
     };
     let error = read("x,a,b\n1,1,0\n1e300,0,1\n").unwrap_err().to_string();
     assert!(error.contains("sizes.csv line 3, column \"x\": 1e300 is outside the range"), "{error}");
@@ -239,7 +242,7 @@ fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
         let data = small_data();
         for entry in registry::learners() {
             for parameter in (entry.parameters)() {
-                if parameter.kind != ldlf::parameters::Kind::Integer
+                if parameter.kind != ldlf::internals::core::parameters::Kind::Integer
                     || asks_for_work.contains(&parameter.name)
                 {
                     continue;

@@ -1,9 +1,6 @@
 //! Images with votes: a small network under a forest. `cargo run --features deep --example images`
 
-use ldlf::deep::images::{join, open};
-use ldlf::images::BadImages;
 use ldlf::prelude::*;
-use ldlf::read::{ReadOptions, read};
 
 /// Learns how red and how blue images are.
 pub fn main() -> ldlf::Result<()> {
@@ -21,13 +18,7 @@ pub fn main() -> ldlf::Result<()> {
     let labels = folder.path().join("labels.csv");
     std::fs::write(&labels, table).expect("a temporary file");
 
-    let options = ReadOptions {
-        labels: vec!["red".into(), "blue".into()],
-        image_column: Some("file".into()),
-        ..ReadOptions::default()
-    };
-    let files = open(folder.path(), 1 << 20)?;
-    let (data, _) = join(&files, read(&labels, &options)?, "labels.csv", BadImages::Fail)?;
+    let data = ldlf::read(&labels).labels("red").labels("blue").images(folder.path(), "file").dataset()?;
     let model = DeepForest::params().epochs(2).side(16).batch_size(8).fit(&data)?;
     let shares = model.predict(&data)?.into_distributions()?;
     println!("red and blue of the first image: {:?}", shares.row(0));

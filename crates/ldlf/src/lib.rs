@@ -1,16 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-pub use ldlf_baselines as baselines;
-pub use ldlf_core::*;
-#[cfg(feature = "deep")]
-pub use ldlf_deep as deep;
-pub use ldlf_forest as forest;
-pub use ldlf_io::{
-    fingerprint, fold_file, for_model, input, journal, model_file, output, read, results, write,
-};
-pub use ldlf_math::{matrix, memory, numeric, optimise, parallel, product, random, simd};
-pub use ldlf_onnx as onnx;
-
 pub mod auto;
 pub mod blend;
 mod cross_validation;
@@ -20,8 +9,29 @@ mod reading;
 pub mod registry;
 
 pub use cross_validation::cross_validate;
+pub use ldlf_core::evaluate::{CrossValidation, Protocol};
+pub use ldlf_core::targets::Spread;
+pub use ldlf_core::{
+    Auto, Csr, Dataset, Error, Facts, Features, FitContext, FitEvent, Images, InProgress, Inputs, Learner,
+    Matrix, Observer, Prediction, Result, Schema, Seed, Settings, StopReason, Threads, TrainedModel, Value,
+    estimates, folds, generate, measures,
+};
+pub use ldlf_io::Format;
 pub use model_files::{SaveModel, load};
 pub use reading::{Reading, read};
+
+/// The crates behind the front door, for the command, the Python package and whoever builds on the engine. They may change with every
+/// release.
+pub mod internals {
+    pub use ldlf_baselines as baselines;
+    pub use ldlf_core as core;
+    #[cfg(feature = "deep")]
+    pub use ldlf_deep as deep;
+    pub use ldlf_forest as forest;
+    pub use ldlf_io as io;
+    pub use ldlf_math as math;
+    pub use ldlf_onnx as onnx;
+}
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

@@ -7,6 +7,10 @@ use ldlf_core::{Dataset, Result};
 use ldlf_io::Format;
 use ldlf_io::read::{self as tables, Loaded, ReadOptions};
 
+/// Memory for decoded images that are kept from epoch to epoch, in bytes.
+#[cfg(feature = "deep")]
+const IMAGE_CACHE: usize = 1 << 30;
+
 /// A table that is about to be read: say what its columns are for, then ask for the [`dataset`](Reading::dataset).
 ///
 /// Columns without a role are features. Labels are shares or vote counts, or one ordered label per row with a spread.
@@ -15,6 +19,8 @@ use ldlf_io::read::{self as tables, Loaded, ReadOptions};
 pub struct Reading {
     path: PathBuf,
     options: ReadOptions,
+    #[cfg(feature = "deep")]
+    images: Option<PathBuf>,
 }
 
 /// Starts to read a table: `.csv`, `.tsv`, `.npz`, `.svm`, `.mat`, and with the feature `parquet` `.parquet` and `.arrow`.
@@ -29,7 +35,12 @@ pub struct Reading {
 /// # Ok::<(), ldlf::Error>(())
 /// ```
 pub fn read(path: impl AsRef<Path>) -> Reading {
-    Reading { path: path.as_ref().to_path_buf(), options: ReadOptions::default() }
+    Reading {
+        path: path.as_ref().to_path_buf(),
+        options: ReadOptions::default(),
+        #[cfg(feature = "deep")]
+        images: None,
+    }
 }
 
 impl Reading {
@@ -100,6 +111,15 @@ impl Reading {
         self
     }
 
+    /// Makes the rows images: `folder` is a folder or zip file of JPEG and PNG, and `column` names the image of each row by its path
+    /// within.
+    #[cfg(feature = "deep")]
+    pub fn images(mut self, folder: impl AsRef<Path>, column: impl Into<String>) -> Self {
+        self.images = Some(folder.as_ref().to_path_buf());
+        self.options.image_column = Some(column.into());
+        self
+    }
+
     /// Reads the table.
     pub fn dataset(self) -> Result<Dataset> {
         self.load().map(|loaded| loaded.dataset)
@@ -107,6 +127,15 @@ impl Reading {
 
     /// Reads the table, and keeps what the user should know about how it was read.
     pub fn load(self) -> Result<Loaded> {
-        tables::read(&self.path, &self.options)
+        let loaded = tables::read(&self.path, &self.options)?;
+        #[cfg(feature = "deep")]
+        if let Some(folder) = &self.images {
+            let files = ldlf_deep::images::open(folder, IMAGE_CACHE)?;
+            let table = self.path.display().to_string();
+            let (dataset, notices) =
+                ldlf_deep::images::join(&files, loaded, &table, ldlf_core::images::BadImages::Fail)?;
+            return Ok(Loaded { dataset, notices });
+        }
+        Ok(loaded)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use ldlf::generate::{MixtureParameters, mixture};
-use ldlf::stored::Parts;
+use ldlf::internals::core::stored::Parts;
 use ldlf::{
     Dataset, Error, FitContext, FitEvent, InProgress, Observer, Settings, StopReason, Threads, TrainedModel,
     registry,
@@ -96,7 +96,7 @@ fn a_mixture_within_a_mixture_is_refused() {
     let mut parts = fit(&["iterations=5"], &data(3)).to_parts();
     parts.details["model"]["members"][0]["learner"] = "sldlf-auto".into();
     let error = TrainedModel::from_parts(parts, &registry::learners()).err().unwrap();
-    assert_eq!(error.kind(), ldlf::ErrorKind::ModelFile);
+    assert_eq!(error.kind(), ldlf::internals::core::ErrorKind::ModelFile);
     assert!(error.to_string().contains("\"sldlf-auto\" cannot be a member"), "{error}");
 }
 

@@ -1,10 +1,8 @@
 //! What learners say about themselves is true of them: small fits of each.
 
 use ldlf::generate::{MixtureParameters, mixture};
-use ldlf::{
-    Dataset, Error, FitContext, Images, LearnerEntry, Prediction, Predicts, Settings, Threads, TrainedModel,
-    registry,
-};
+use ldlf::internals::core::{LearnerEntry, Predicts};
+use ldlf::{Dataset, Error, FitContext, Images, Prediction, Settings, Threads, TrainedModel, registry};
 
 /// What keeps a fit short, for the learners that have it.
 const SHORT: [&str; 7] =
@@ -54,7 +52,7 @@ fn a_learner_resumes_or_refuses_to_as_it_says() {
         let learner = (entry.build)(&short(&entry)).unwrap();
         let mut nobody = ();
         let mut context = FitContext::new(0, Threads::one(), &mut nobody);
-        context.resume = Some(ldlf::stored::Parts::new());
+        context.resume = Some(ldlf::internals::core::stored::Parts::new());
         let refused =
             learner.fit(&data, &mut context).err().map(|error| error.to_string()).unwrap_or_default();
         let as_it_says = format!("{} cannot be resumed from a checkpoint; train it anew", entry.name());

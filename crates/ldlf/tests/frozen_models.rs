@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ldlf::read::stream;
+use ldlf::internals::io::read::stream;
 use ldlf::{Matrix, Prediction, Threads, TrainedModel, registry};
 
 fn models() -> Vec<PathBuf> {
@@ -32,7 +32,7 @@ fn predicted_then(path: &Path) -> Matrix<f32> {
 fn frozen_models_predict_what_they_predicted_when_they_were_written() {
     let learners = registry::learners();
     for path in models() {
-        let model = ldlf::model_file::load(&path, &learners).unwrap();
+        let model = ldlf::internals::io::model_file::load(&path, &learners).unwrap();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let data = if name.ends_with("-sparse") { "sparse.svm" } else { "rows.csv" };
         let mut rows = stream(&path.with_file_name(data), None, &model.schema, model.features).unwrap();
@@ -68,7 +68,8 @@ fn a_model_file_cut_at_any_byte_or_changed_in_any_byte_never_panics() {
     let path = models().into_iter().find(|path| path.ends_with("sldlf-rows.ldlf")).unwrap();
     let whole = std::fs::read(path).unwrap();
     let load = |bytes: &[u8]| {
-        ldlf::stored::Parts::from_bytes(bytes).and_then(|parts| TrainedModel::from_parts(parts, &learners))
+        ldlf::internals::core::stored::Parts::from_bytes(bytes)
+            .and_then(|parts| TrainedModel::from_parts(parts, &learners))
     };
     assert!(load(&whole).is_ok());
     for end in 0..whole.len() {
@@ -87,9 +88,9 @@ fn a_model_file_cut_at_any_byte_or_changed_in_any_byte_never_panics() {
 #[test]
 fn a_future_format_says_that_a_newer_program_is_needed() {
     let path = models().into_iter().find(|path| path.ends_with("mean-rows.ldlf")).unwrap();
-    let mut parts = ldlf::model_file::read_parts(&path).unwrap();
+    let mut parts = ldlf::internals::io::model_file::read_parts(&path).unwrap();
     parts.put_detail("format_version", 99);
     let error = TrainedModel::from_parts(parts, &registry::learners()).err().unwrap();
-    assert_eq!(error.kind(), ldlf::ErrorKind::ModelFile);
+    assert_eq!(error.kind(), ldlf::internals::core::ErrorKind::ModelFile);
     assert!(error.to_string().contains("a newer ldlf is needed"), "{error}");
 }

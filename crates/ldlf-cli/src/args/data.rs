@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ldlf::inputs::InputKind;
-use ldlf::read::{Format, ReadOptions, read};
-use ldlf::targets::Spread;
+use ldlf::internals::core::inputs::InputKind;
+use ldlf::internals::core::targets::Spread;
+use ldlf::internals::io::read::{Format, ReadOptions, read};
 use ldlf::{Dataset, Result};
 
 use super::{ImageOptions, values};

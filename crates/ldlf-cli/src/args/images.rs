@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-pub use ldlf::images::BadImages;
-use ldlf::inputs::InputKind;
+pub use ldlf::internals::core::images::BadImages;
+use ldlf::internals::core::inputs::InputKind;
 use ldlf::{Error, Result, registry};
 
 /// The words for [`BadImages`].

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use ldlf::Value;
-use ldlf::parameters::parse_value;
-use ldlf::read::Format;
-use ldlf::write::{TableForm, dataset_formats};
+use ldlf::internals::core::parameters::parse_value;
+use ldlf::internals::io::read::Format;
+use ldlf::internals::io::write::{TableForm, dataset_formats};
 
 /// A number of seconds above 0.
 pub fn seconds(text: &str) -> Result<f64, String> {
@@ -25,7 +25,7 @@ pub fn size(text: &str) -> Result<usize, String> {
     if text.trim() == "0" {
         return Ok(0);
     }
-    ldlf::memory::size(text).ok_or_else(|| "give a size such as 500MB or 2GB".into())
+    ldlf::internals::math::memory::size(text).ok_or_else(|| "give a size such as 500MB or 2GB".into())
 }
 
 /// A file format by its name.

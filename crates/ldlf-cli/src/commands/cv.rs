@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use ldlf::evaluate::{CrossValidation, FoldStore, Plan, Protocol, cross_validate};
 use ldlf::folds::{self, Fold};
-use ldlf::journal::Journal;
+use ldlf::internals::core::Fitted;
+use ldlf::internals::core::evaluate::{CrossValidation, FoldStore, Plan, Protocol, cross_validate};
+use ldlf::internals::io::journal::Journal;
+use ldlf::internals::io::{fold_file, results};
 use ldlf::measures::{self, Direction, Measure};
-use ldlf::{
-    Dataset, Error, Facts, FitContext, Fitted, Learner, Result, Settings, Threads, fold_file, results,
-};
+use ldlf::{Dataset, Error, Facts, FitContext, Learner, Result, Settings, Threads};
 
 use super::Ending;
 use crate::args::{Compute, DataOptions, NetworkOptions, values};

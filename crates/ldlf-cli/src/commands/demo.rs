@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ldlf::evaluate::{Plan, Protocol};
-use ldlf::output::Overwrite;
-use ldlf::read::{Format, ReadOptions};
+use ldlf::internals::core::evaluate::{Plan, Protocol};
+use ldlf::internals::io::output::Overwrite;
+use ldlf::internals::io::read::{Format, ReadOptions};
+use ldlf::internals::io::{results, write};
 use ldlf::{
     Dataset, Error, FitContext, Learner, Result, Settings, Threads, TrainedModel, folds, generate, registry,
-    results, write,
 };
 
 use super::Ending;
@@ -118,7 +118,7 @@ fn train(
     if crate::progress::interrupted() {
         return Err(Error::Interrupted);
     }
-    ldlf::model_file::save(&model, path, Overwrite::Yes)?;
+    ldlf::internals::io::model_file::save(&model, path, Overwrite::Yes)?;
     Ok(model)
 }
 

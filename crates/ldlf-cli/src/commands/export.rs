@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ldlf::output::write_atomically;
+use ldlf::internals::io::output::write_atomically;
 use ldlf::{Error, Result, registry};
 
 use super::Ending;
@@ -38,7 +38,7 @@ pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
     let overwrite = check_destination(&args.onnx, args.force)?;
     check_apart(&args.onnx, &[&args.model])?;
     let model = load_model(&args.model)?;
-    let bytes = ldlf::onnx::to_bytes(&model).map_err(|error| match error {
+    let bytes = ldlf::internals::onnx::to_bytes(&model).map_err(|error| match error {
         Error::Usage(_) => {
             let names = registry::names(|facts| facts.exports).join(", ");
             error.with_remedy(format!("those of {names}, and mixtures of these, can"))

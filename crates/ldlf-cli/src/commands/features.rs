@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use ldlf::deep::model::FeatureNetwork;
-use ldlf::write::{BoxedWriter, Column, Formulas, TableForm, save_table};
+use ldlf::internals::deep::model::FeatureNetwork;
+use ldlf::internals::io::write::{BoxedWriter, Column, Formulas, TableForm, save_table};
 use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 
 use super::Ending;
@@ -36,7 +36,7 @@ pub struct Features {
     pub out: PathBuf,
     /// The format of --table, where its name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = values::format)]
-    pub format: Option<ldlf::read::Format>,
+    pub format: Option<ldlf::internals::io::read::Format>,
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
@@ -105,7 +105,7 @@ fn open(args: &Features, printer: &Printer) -> Result<(FeatureNetwork, String)> 
     let Some(weights) = &args.weights else {
         check_input(&args.network)?;
         let network = FeatureNetwork::of_model(&args.network)?;
-        let schema: Schema = ldlf::model_file::read_parts(&args.network)?.detail("schema")?;
+        let schema: Schema = ldlf::internals::io::model_file::read_parts(&args.network)?.detail("schema")?;
         return Ok((network, column.or(schema.image_column).unwrap_or_else(|| COLUMN.into())));
     };
     check_input(weights)?;

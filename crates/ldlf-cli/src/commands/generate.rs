@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ldlf::read::Format;
-use ldlf::{Error, Result, Settings, generate, write};
+use ldlf::internals::io::read::Format;
+use ldlf::internals::io::write;
+use ldlf::{Error, Result, Settings, generate};
 
 use super::Ending;
 use super::train::described;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ldlf::stored::Array;
+use ldlf::internals::core::stored::Array;
 use ldlf::{Error, Result, TrainedModel, registry};
 use serde_json::json;
 
@@ -30,7 +30,7 @@ Examples:
 /// Shows the document, the model's own facts, the arrays and the size.
 pub fn run(args: &Inspect, printer: &Printer) -> Result<Ending> {
     check_input(&args.model)?;
-    let parts = ldlf::model_file::read_parts(&args.model)?;
+    let parts = ldlf::internals::io::model_file::read_parts(&args.model)?;
     let document = parts.details.clone();
     let bytes = args.model.metadata().map_err(|e| Error::io(&args.model, e))?.len();
     let arrays: Vec<(String, &'static str, Vec<usize>)> =

@@ -1,7 +1,8 @@
 //! `ldlf learners`: every learner with what it takes.
 
 use clap::Args;
-use ldlf::{LearnerEntry, Result, registry};
+use ldlf::internals::core::LearnerEntry;
+use ldlf::{Result, registry};
 
 use super::Ending;
 use crate::printer::{Printer, Table, word};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use ldlf::output::{Overwrite, write_atomically};
+use ldlf::internals::io::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, Threads};
 use ldlf_report::importance::permutation_importance;
 use ldlf_report::load::{Evaluation, Predictions};

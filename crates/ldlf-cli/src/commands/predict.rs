@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use ldlf::for_model::stream_for_model;
-use ldlf::output::Overwrite;
-use ldlf::read::ReadOptions;
-use ldlf::write::estimates::{Estimate, EstimateColumns, Refusal};
-use ldlf::write::{self, BoxedWriter, Column, Formulas, TableForm};
+use ldlf::internals::io::for_model::stream_for_model;
+use ldlf::internals::io::output::Overwrite;
+use ldlf::internals::io::read::ReadOptions;
+use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns, Refusal};
+use ldlf::internals::io::write::{self, BoxedWriter, Column, Formulas, TableForm};
 use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 
 use self::parts::{Begun, Parts};
@@ -47,7 +47,7 @@ pub struct Predict {
     pub resume: bool,
     /// The format of DATA, where its name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = values::format)]
-    pub format: Option<ldlf::read::Format>,
+    pub format: Option<ldlf::internals::io::read::Format>,
     /// Columns to read as features, in the model's order; by default those the model names
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub features: Option<Vec<String>>,

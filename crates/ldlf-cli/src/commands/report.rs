@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ldlf::output::{Overwrite, write_atomically};
+use ldlf::internals::io::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result, Threads};
 use ldlf_report::load::{self, Evaluation};
 use ldlf_report::page::{self, ReportedModel};

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ldlf::evaluate::{CrossValidation, FoldStore, LearnerResult, Plan, Protocol};
-use ldlf::journal::Journal;
+use ldlf::internals::core::evaluate::{CrossValidation, FoldStore, LearnerResult, Plan, Protocol};
+use ldlf::internals::io::journal::Journal;
+use ldlf::internals::io::output::{Overwrite, write_atomically};
+use ldlf::internals::io::write;
 use ldlf::measures::Scores;
-use ldlf::output::{Overwrite, write_atomically};
-use ldlf::{Error, Learner, Result, Settings, Threads, Value, write};
+use ldlf::{Error, Learner, Result, Settings, Threads, Value};
 use serde_json::json;
 
 use super::Ending;

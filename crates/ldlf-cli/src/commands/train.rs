@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use ldlf::inputs::InputKind;
-use ldlf::learner::Summary;
+use ldlf::internals::core::inputs::InputKind;
+use ldlf::internals::core::learner::Summary;
 use ldlf::{Dataset, Error, FitContext, Inputs, Result, StopReason, Threads, TrainedModel, folds};
 use serde_json::json;
 
@@ -134,7 +134,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         return Err(refused);
     }
     let model = fitted?;
-    ldlf::model_file::save(&model, &args.out, overwrite)?;
+    ldlf::internals::io::model_file::save(&model, &args.out, overwrite)?;
 
     if let Some(failure) = failure {
         printer.message(format_args!("the model so far is in {}", args.out.display()));

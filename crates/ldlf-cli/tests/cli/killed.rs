@@ -16,7 +16,8 @@ fn kills() -> u32 {
 
 /// The iteration that a checkpoint was made after.
 fn iteration(folder: &Folder) -> u64 {
-    let parts = ldlf::model_file::read_parts(&folder.path("c")).expect("the checkpoint is whole");
+    let parts =
+        ldlf::internals::io::model_file::read_parts(&folder.path("c")).expect("the checkpoint is whole");
     parts.details["checkpoint"]["progress"]["iteration"].as_u64().expect("a number")
 }
 

@@ -1,6 +1,6 @@
 //! A cross-validation as a section of a Markdown page: what `docs/results` is made of.
 
-use ldlf::evaluate::CrossValidation;
+use ldlf::internals::core::evaluate::CrossValidation;
 use ldlf::measures::{direction, title};
 
 /// A table with a learner a row, sorted by average rank: the measures as mean ± deviation with the best in bold, the average rank

@@ -6,8 +6,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ldlf::output::{Overwrite, write_atomically};
-use ldlf::{Error, Result, fingerprint};
+use ldlf::internals::io::fingerprint;
+use ldlf::internals::io::output::{Overwrite, write_atomically};
+use ldlf::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Predict;

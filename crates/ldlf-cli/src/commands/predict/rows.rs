@@ -1,7 +1,8 @@
 //! What is predicted, block by block: the rows of a table, or images.
 
-use ldlf::read::RowStream;
-use ldlf::{Images, Inputs, Result, fingerprint};
+use ldlf::internals::io::fingerprint;
+use ldlf::internals::io::read::RowStream;
+use ldlf::{Images, Inputs, Result};
 
 /// Images of a block: enough for all cores, and few enough to show that something moves.
 const IMAGES: usize = 128;

@@ -1,6 +1,6 @@
 //! The paper's 'Time Complexity': time against each size, with the exponent that fits.
 
-use ldlf::forest::complexity::{Growth, Part, Term, measure};
+use ldlf::internals::forest::complexity::{Growth, Part, Term, measure};
 use serde_json::{Value, json};
 
 use crate::printer::Printer;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ldlf::read::ReadOptions;
-use ldlf::targets::Spread;
+use ldlf::internals::core::targets::Spread;
+use ldlf::internals::io::read::ReadOptions;
 use ldlf::{Error, Learner, Result, Settings, registry};
 use serde::Serialize;
 use serde_json::{Map, Value};

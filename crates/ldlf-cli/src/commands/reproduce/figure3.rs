@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use ldlf::internals::io::output::Overwrite;
 use ldlf::measures::{KL, MAE_MEAN, MAE_MODE};
-use ldlf::output::Overwrite;
 use ldlf::{Result, Settings, registry};
 use ldlf_report::plots::{self, PublishedPoint, Series, SweepCurves};
 

@@ -74,7 +74,7 @@ fn overview(experiment: &Experiment, sections: &[Section<'_>]) -> String {
 fn table(experiment: &Experiment, section: &Section<'_>) -> String {
     let titles: Vec<&str> = experiment.measures.iter().map(|name| measures_title(name)).collect();
     let mut text = String::new();
-    let counted = |run: &ldlf::evaluate::CrossValidation| {
+    let counted = |run: &ldlf::internals::core::evaluate::CrossValidation| {
         let folds = run.results.first().map_or(0, |result| result.folds.len());
         match section.division {
             Division::Share(share) => {

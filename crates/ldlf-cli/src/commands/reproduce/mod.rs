@@ -16,11 +16,12 @@ mod table3;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ldlf::evaluate::{CrossValidation, Plan, cross_validate, finished};
-use ldlf::journal::Journal;
-use ldlf::output::{Overwrite, write_atomically};
-use ldlf::read::ReadOptions;
-use ldlf::{Dataset, Error, Learner, Result, results};
+use ldlf::internals::core::evaluate::{CrossValidation, Plan, cross_validate, finished};
+use ldlf::internals::io::journal::Journal;
+use ldlf::internals::io::output::{Overwrite, write_atomically};
+use ldlf::internals::io::read::ReadOptions;
+use ldlf::internals::io::results;
+use ldlf::{Dataset, Error, Learner, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 
