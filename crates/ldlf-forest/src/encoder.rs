@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{Array, Parts};
-use ldlf_core::{Csr, Error, Features, Matrix, Result, Seed, choices};
-use ldlf_math::random::Generator;
-use rand::RngExt;
+use ldlf_core::{Csr, Error, Features, Matrix, Result, choices};
 
 use crate::bins::Bins;
 use crate::columns::{Columns, column_squares, column_sums, column_values, numeric_columns};
+pub use crate::dropout::Dropout;
 
 choices! {
     /// How features are brought to a common scale.
@@ -63,16 +62,6 @@ impl Encoded {
             Encoded::Sparse(x) => EncodedView::Sparse(x),
         }
     }
-}
-
-/// Inputs that are left out at random, for one step of training.
-pub struct Dropout<'a> {
-    /// The share left out; the rest is scaled up by `1 / (1 - share)`.
-    pub share: f32,
-    /// Where the chance comes from.
-    pub generator: &'a mut Generator,
-    /// The seed of all rows and the number of the first, where every row draws by its own number and the generator starts anew.
-    pub by_row: Option<(Seed, u64)>,
 }
 
 /// Turns `1 / deviation` of every column into one factor, such that the mean square of all scaled columns is 1; gives the
@@ -365,31 +354,6 @@ impl Encoder {
     }
 }
 
-impl Dropout<'_> {
-    fn begin(&mut self, row: usize) {
-        if let Some((seed, first)) = self.by_row {
-            *self.generator = seed.numbered(first + row as u64).generator();
-        }
-    }
-
-    fn one(&mut self, value: f32) -> f32 {
-        if self.generator.random::<f32>() < self.share { 0.0 } else { value / (1.0 - self.share) }
-    }
-
-    /// Four decisions from every 64 random bits: a share is exact to 1/65536.
-    fn apply(&mut self, values: &mut [f32]) {
-        let threshold = (self.share * 65536.0) as u32;
-        let scale = 1.0 / (1.0 - self.share);
-        for values in values.chunks_mut(4) {
-            let bits: u64 = self.generator.random();
-            for (index, value) in values.iter_mut().enumerate() {
-                let keep = ((bits >> (16 * index)) & 0xffff) as u32 >= threshold;
-                *value *= if keep { scale } else { 0.0 };
-            }
-        }
-    }
-}
-
 /// Rows of a dataset that are encoded when asked for.
 pub struct EncodedRows<'a> {
     /// The encoder.
@@ -495,7 +459,7 @@ mod tests {
         let features = Features::Dense(Matrix::new(1, 4000, (0..4000).map(|_| 1.0).collect()).unwrap());
         let encoder = Encoder::fit(&features, &[0], Scaling::Raw, 5.0, 0, true);
         let mut out = encoder.buffer(&features);
-        let mut generator = Seed::new(1).generator();
+        let mut generator = ldlf_core::Seed::new(1).generator();
         let dropout = Dropout { share: 0.25, generator: &mut generator, by_row: None };
         encoder.encode(&features, 0..1, Some(dropout), &mut out);
         let Encoded::Dense(z) = out else { panic!("dense") };

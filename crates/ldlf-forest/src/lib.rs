@@ -14,6 +14,7 @@ pub mod block;
 pub mod by_input;
 mod columns;
 pub mod complexity;
+mod dropout;
 pub mod encoder;
 pub mod graph;
 pub mod greedy;
