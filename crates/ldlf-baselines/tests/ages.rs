@@ -52,22 +52,22 @@ fn mean_error(model: &TrainedModel, data: &Dataset) -> f64 {
 #[test]
 fn ages_are_read_off_the_features() {
     let (data, test) = (people(300, 1), people(200, 2));
-    for rival in BASELINES {
-        let model = fit(rival, &[], &data, &Threads::one()).unwrap();
+    for baseline in BASELINES {
+        let model = fit(baseline, &[], &data, &Threads::one()).unwrap();
         let error = mean_error(&model, &test);
         // The noise alone costs half a year; always saying 30 costs five.
-        assert!(error < 1.2, "{rival}: {error}");
+        assert!(error < 1.2, "{baseline}: {error}");
     }
 }
 
 #[test]
 fn a_model_comes_back_from_its_file_and_threads_change_nothing() {
     let data = people(80, 3);
-    for rival in BASELINES {
-        let model = fit(rival, &[], &data, &Threads::one()).unwrap();
-        assert_eq!(ages_of(&reloaded(&model).unwrap(), &data), ages_of(&model, &data), "{rival}");
-        let two = fit(rival, &[], &data, &Threads::new(2).unwrap()).unwrap();
-        assert_eq!(bytes(&two), bytes(&model), "{rival}");
+    for baseline in BASELINES {
+        let model = fit(baseline, &[], &data, &Threads::one()).unwrap();
+        assert_eq!(ages_of(&reloaded(&model).unwrap(), &data), ages_of(&model, &data), "{baseline}");
+        let two = fit(baseline, &[], &data, &Threads::new(2).unwrap()).unwrap();
+        assert_eq!(bytes(&two), bytes(&model), "{baseline}");
     }
 }
 
@@ -75,9 +75,12 @@ fn a_model_comes_back_from_its_file_and_threads_change_nothing() {
 fn labels_that_stand_for_no_numbers_are_refused() {
     let people = people(40, 4);
     let data = Dataset::new(people.inputs().clone(), people.targets().clone()).unwrap();
-    for rival in ["iis-aldl", "aas", "larr"] {
-        let sentence = refusal(fit(rival, &[], &data, &Threads::one()));
-        assert!(sentence.starts_with(&format!("{rival} needs labels that stand for numbers")), "{sentence}");
+    for baseline in ["iis-aldl", "aas", "larr"] {
+        let sentence = refusal(fit(baseline, &[], &data, &Threads::one()));
+        assert!(
+            sentence.starts_with(&format!("{baseline} needs labels that stand for numbers")),
+            "{sentence}"
+        );
     }
 }
 
@@ -85,12 +88,12 @@ fn labels_that_stand_for_no_numbers_are_refused() {
 fn sparse_rows_give_the_answers_of_dense_ones() {
     let data = people(80, 5);
     let thin = data.clone().with_inputs(sparse(data.features().unwrap())).unwrap();
-    for rival in BASELINES {
+    for baseline in BASELINES {
         // Sparse columns are scaled without a shift, which raw features make no difference to.
-        let dense = ages_of(&fit(rival, &["scaling=raw"], &data, &Threads::one()).unwrap(), &data);
-        let sparse = ages_of(&fit(rival, &["scaling=raw"], &thin, &Threads::one()).unwrap(), &thin);
+        let dense = ages_of(&fit(baseline, &["scaling=raw"], &data, &Threads::one()).unwrap(), &data);
+        let sparse = ages_of(&fit(baseline, &["scaling=raw"], &thin, &Threads::one()).unwrap(), &thin);
         let far = dense.iter().zip(&sparse).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(far < 1e-2, "{rival}: {far}");
+        assert!(far < 1e-2, "{baseline}: {far}");
     }
 }
 
@@ -146,18 +149,18 @@ fn widths_follow_the_spread_of_the_targets_and_a_first_round_is_iis_ldl() {
 #[test]
 fn several_fits_are_watched_as_one() {
     let data = people(60, 10);
-    for rival in ["iis-aldl", "d2ldl"] {
+    for baseline in ["iis-aldl", "d2ldl"] {
         let mut seen = Vec::new();
         let mut watch = |event: &FitEvent, _: &dyn InProgress| {
             if let FitEvent::Iteration { iteration, total, .. } = event {
-                assert!(iteration <= total, "{rival}: {iteration} of {total}");
+                assert!(iteration <= total, "{baseline}: {iteration} of {total}");
                 seen.push(*iteration);
             }
             ControlFlow::Continue(())
         };
-        let learner = (entry(rival).build)(&Settings::parse(["iterations=20"]).unwrap()).unwrap();
+        let learner = (entry(baseline).build)(&Settings::parse(["iterations=20"]).unwrap()).unwrap();
         learner.fit(&data, &mut FitContext::new(0, Threads::one(), &mut watch)).unwrap();
-        assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{rival}: {seen:?}");
+        assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{baseline}: {seen:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked of `ldlf`: one struct a verb, options that several verbs share stand once.
+//! What the verbs share: the call as a whole, and options that several of them take.
 
 mod data;
 mod images;

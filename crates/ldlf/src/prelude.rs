@@ -1,9 +1,6 @@
 //! What most programs need: `use ldlf::prelude::*;`.
 
-pub use ldlf_baselines::{
-    AaBp, AaKnn, Aas, AosoLdLogitBoost, BfgsLdl, Cpnn, D2Ldl, ExtraTrees, IisAldl, IisLdl, Larr,
-    LdLogitBoost, Ldsvr, PtBayes, PtSvm, RandomForest, SceLdl,
-};
+pub use ldlf_baselines::learners::*;
 pub use ldlf_core::mean::Mean;
 pub use ldlf_core::{
     Dataset, Features, FitEvent, InProgress, Learner, Matrix, Observer, Prediction, StopReason,

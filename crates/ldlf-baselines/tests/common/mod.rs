@@ -7,7 +7,7 @@ use ldlf_core::{
 };
 
 pub fn entry(name: &str) -> LearnerEntry {
-    ldlf_baselines::entries().into_iter().find(|entry| entry.name() == name).expect("a rival of that name")
+    ldlf_baselines::entries().into_iter().find(|entry| entry.name() == name).expect("a baseline of that name")
 }
 
 pub fn learner(name: &str, settings: &[&str]) -> Box<dyn Learner> {

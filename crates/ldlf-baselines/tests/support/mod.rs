@@ -11,7 +11,7 @@ use rand::RngExt;
 
 /// A baseline by name.
 pub fn entry(name: &str) -> LearnerEntry {
-    entries().into_iter().find(|entry| entry.name() == name).expect("the rival is registered")
+    entries().into_iter().find(|entry| entry.name() == name).expect("the baseline is registered")
 }
 
 /// Fits a baseline with the settings `name=value`.
