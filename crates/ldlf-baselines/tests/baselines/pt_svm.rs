@@ -1,13 +1,11 @@
 //! `pt-svm`: what must hold whatever the data. Its classifier, its sigmoids and their coupling are pinned to oracles where they
 //! are written (`svc`, `pairwise_probabilities`).
 
-mod support;
-
 use std::ops::ControlFlow;
 
 use ldlf_core::{FitContext, FitEvent, InProgress, Matrix, Settings, StopReason, Threads, TrainedModel};
 
-use support::*;
+use crate::support::*;
 
 #[test]
 fn probabilities_follow_the_distributions_and_not_only_the_largest_label() {

@@ -1,11 +1,9 @@
 //! The published figures of the paper's Table 1, on one real fold each; skipped with a line where the data is absent.
 
-mod support;
-
 use ldlf_core::Threads;
 use ldlf_testing::first_fold;
 
-use support::*;
+use crate::support::*;
 
 fn kl_on_first_fold(learner: &str, name: &str) -> Option<f64> {
     let (training, test) = first_fold(name)?;

@@ -1,11 +1,10 @@
-//! What the tests of the kernel and neighbour baselines share: small sets, and the fixtures of the oracles.
-#![allow(dead_code, reason = "every test program uses its own part")]
+//! What the tests share: learners by name, small sets, and the fixtures of the oracles.
 
 use ldlf_baselines::entries;
 use ldlf_core::stored::Parts;
 use ldlf_core::{
-    Csr, Dataset, Error, Features, FitContext, Inputs, LearnerEntry, Matrix, Result, Seed, Settings, Threads,
-    TrainedModel,
+    Csr, Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, LearnerEntry, Matrix, Model, Result,
+    Seed, Settings, Threads, TrainedModel,
 };
 use rand::RngExt;
 
@@ -110,4 +109,75 @@ pub fn matrix(value: &serde_json::Value) -> Matrix<f32> {
 /// The set of an oracle's fixture: `features` and `targets`.
 pub fn fixture_rows(case: &serde_json::Value) -> Dataset {
     Dataset::new(Features::Dense(matrix(&case["features"])), matrix(&case["targets"])).unwrap()
+}
+
+/// A checked learner with the settings `name=value`.
+pub fn learner(name: &str, settings: &[&str]) -> Box<dyn Learner> {
+    (entry(name).build)(&Settings::parse(settings).unwrap()).unwrap()
+}
+
+/// What a learner comes to with the settings `name=value`, its summary included.
+pub fn fitted(name: &str, settings: &[&str], data: &Dataset) -> Fitted {
+    learner(name, settings).fit(data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap()
+}
+
+/// The distributions that a bare model predicts.
+pub fn predicted(model: &dyn Model, inputs: &Inputs) -> Matrix<f32> {
+    model.predict(inputs, &Threads::one()).unwrap().into_distributions().unwrap()
+}
+
+/// Rows whose distribution follows from their features, with a little that does not.
+pub fn waves(rows: usize, features: usize, labels: usize) -> Dataset {
+    let x = |row: usize, column: usize| ((row * 7 + column * 13 + row * column) as f32 * 0.61).sin();
+    let mut values = Matrix::zeros(rows, features);
+    let mut targets = Matrix::zeros(rows, labels);
+    for row in 0..rows {
+        for column in 0..features {
+            values.row_mut(row)[column] = x(row, column);
+        }
+        let scores: Vec<f32> = (0..labels)
+            .map(|label| {
+                let signal: f32 = (0..features).map(|c| x(row, c) * ((label * 3 + c * 5) as f32).cos()).sum();
+                (signal + 0.3 * ((row * 31 + label * 17) as f32).sin()).exp()
+            })
+            .collect();
+        let sum: f32 = scores.iter().sum();
+        targets.row_mut(row).iter_mut().zip(&scores).for_each(|(d, s)| *d = s / sum);
+    }
+    Dataset::new(Features::Dense(values), targets).unwrap()
+}
+
+/// The same data with about two thirds of the entries 0, dense and sparse.
+pub fn thin(data: &Dataset) -> (Dataset, Dataset) {
+    let mut values = dense(data);
+    for (index, value) in values.as_mut_slice().iter_mut().enumerate() {
+        if index % 3 != 0 {
+            *value = 0.0;
+        }
+    }
+    let mut rows = Csr::with_columns(values.cols());
+    for row in values.iter_rows() {
+        rows.push_row(row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(c, &v)| (c as u32, v)));
+    }
+    let with = |features: Features| data.clone().with_inputs(features).unwrap();
+    (with(Features::Dense(values)), with(Features::Sparse(rows)))
+}
+
+/// The features of dense rows.
+pub fn dense(data: &Dataset) -> Matrix<f32> {
+    let Features::Dense(values) = data.features().unwrap() else { panic!("dense data expected") };
+    values.clone()
+}
+
+/// The same data with every dense feature changed.
+pub fn changed(data: &Dataset, mut change: impl FnMut(&mut Matrix<f32>)) -> Dataset {
+    let mut values = dense(data);
+    change(&mut values);
+    data.clone().with_inputs(Features::Dense(values)).unwrap()
+}
+
+/// Every row as often as its weight says.
+pub fn copied(data: &Dataset, times: &[usize]) -> Dataset {
+    let rows: Vec<usize> = times.iter().enumerate().flat_map(|(row, &n)| vec![row; n]).collect();
+    data.select(&rows)
 }

@@ -1,7 +1,5 @@
 //! `aa-bp`, `sce-ldl` and `cpnn`: one small network, three ways to train it.
 
-mod common;
-
 use std::ops::ControlFlow;
 
 use ldlf_core::measures::{self, KL, mean_over_rows};
@@ -9,12 +7,12 @@ use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Dataset, Features, FitContext, FitEvent, InProgress, StopReason, Threads};
 use ldlf_math::numeric::on_simplex;
 
-use common::{changed, copied, entry, fit, gap, learner, predict, thin, waves};
+use crate::support::{changed, copied, entry, fitted, largest_difference, learner, predicted, thin, waves};
 
 const NETWORKS: [&str; 3] = ["aa-bp", "cpnn", "sce-ldl"];
 
 fn kl(name: &str, settings: &[&str], data: &Dataset) -> f64 {
-    let p = predict(&*fit(name, settings, data).model, data.inputs());
+    let p = predicted(&*fitted(name, settings, data).model, data.inputs());
     mean_over_rows(&KL, data.targets(), &p, None)
 }
 
@@ -37,9 +35,9 @@ fn a_weighted_row_has_the_say_of_its_copies_in_full_batches() {
     for (name, settings) in
         [("cpnn", ["patience=none", "epochs=15"]), ("sce-ldl", ["patience=none", "iterations=15"])]
     {
-        let one = predict(&*fit(name, &settings, &weighted).model, data.inputs());
-        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, data.inputs());
-        assert!(gap(&one, &other) < 1e-4, "{name} {}", gap(&one, &other));
+        let one = predicted(&*fitted(name, &settings, &weighted).model, data.inputs());
+        let other = predicted(&*fitted(name, &settings, &copied(&data, &times)).model, data.inputs());
+        assert!(largest_difference(&one, &other) < 1e-4, "{name} {}", largest_difference(&one, &other));
     }
 }
 
@@ -53,9 +51,9 @@ fn rows_without_weight_are_not_learnt_from() {
     let spoilt = data.clone().with_targets(targets).unwrap();
     let weights: Vec<f32> = (0..80).map(|row| if row < 40 { 1.0 } else { 0.0 }).collect();
     let settings = ["patience=none", "epochs=5", "batch_size=16"];
-    let one = fit("aa-bp", &settings, &data.clone().with_weights(weights.clone()).unwrap());
-    let other = fit("aa-bp", &settings, &spoilt.with_weights(weights).unwrap());
-    assert_eq!(predict(&*one.model, data.inputs()), predict(&*other.model, data.inputs()));
+    let one = fitted("aa-bp", &settings, &data.clone().with_weights(weights.clone()).unwrap());
+    let other = fitted("aa-bp", &settings, &spoilt.with_weights(weights).unwrap());
+    assert_eq!(predicted(&*one.model, data.inputs()), predicted(&*other.model, data.inputs()));
 }
 
 #[test]
@@ -64,9 +62,9 @@ fn sparse_rows_stay_sparse_and_give_the_same_network_when_nothing_is_scaled() {
     for name in NETWORKS {
         let limit = if name == "sce-ldl" { "iterations=8" } else { "epochs=8" };
         let settings = [limit, "scaling=raw", "patience=none"];
-        let one = predict(&*fit(name, &settings, &dense).model, dense.inputs());
-        let other = predict(&*fit(name, &settings, &sparse).model, sparse.inputs());
-        assert!(gap(&one, &other) < 1e-3, "{name} {}", gap(&one, &other));
+        let one = predicted(&*fitted(name, &settings, &dense).model, dense.inputs());
+        let other = predicted(&*fitted(name, &settings, &sparse).model, sparse.inputs());
+        assert!(largest_difference(&one, &other) < 1e-3, "{name} {}", largest_difference(&one, &other));
     }
 }
 
@@ -80,7 +78,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
             let mut watcher = ();
             let mut context = FitContext::new(0, threads.clone(), &mut watcher);
             let fitted = learner(name, &[limit]).fit(&data, &mut context).unwrap();
-            predict(&*fitted.model, data.inputs())
+            predicted(&*fitted.model, data.inputs())
         });
         assert_eq!(predictions[0], predictions[1], "{name}");
     }
@@ -94,7 +92,7 @@ fn another_seed_gives_another_network() {
         let predictions = [0, 1].map(|seed| {
             let mut watcher = ();
             let mut context = FitContext::new(seed, Threads::one(), &mut watcher);
-            predict(&*learner(name, &[limit]).fit(&data, &mut context).unwrap().model, data.inputs())
+            predicted(&*learner(name, &[limit]).fit(&data, &mut context).unwrap().model, data.inputs())
         });
         assert_ne!(predictions[0], predictions[1], "{name}");
     }
@@ -106,7 +104,7 @@ fn a_wish_for_sparsity_makes_a_rarely_active_hidden_layer() {
     let mean_activation = |sparsity: &str| {
         let settings = [sparsity, "activity=0.05", "patience=none", "hidden=8", "l2=0", "scaling=raw"];
         let mut parts = Parts::new();
-        fit("sce-ldl", &settings, &data).model.store(&mut parts);
+        fitted("sce-ldl", &settings, &data).model.store(&mut parts);
         let weights = parts.f32s("weights", &[4 * 8 + 8 + 8 * 3 + 3]).unwrap();
         let Features::Dense(x) = data.features().unwrap() else { panic!("waves are dense") };
         let unit = |row: &[f32], unit: usize| {
@@ -123,11 +121,15 @@ fn a_wish_for_sparsity_makes_a_rarely_active_hidden_layer() {
 #[test]
 fn cpnn_reads_the_values_of_the_labels() {
     let mut data = waves(60, 3, 3);
-    let by_place = predict(&*fit("cpnn", &["epochs=20"], &data).model, data.inputs());
+    let by_place = predicted(&*fitted("cpnn", &["epochs=20"], &data).model, data.inputs());
     data = data.with_label_values(vec![10.0, 20.0, 30.0]).unwrap();
-    assert_eq!(by_place, predict(&*fit("cpnn", &["epochs=20"], &data).model, data.inputs()), "evenly spaced");
+    assert_eq!(
+        by_place,
+        predicted(&*fitted("cpnn", &["epochs=20"], &data).model, data.inputs()),
+        "evenly spaced"
+    );
     data = data.with_label_values(vec![1.0, 2.0, 30.0]).unwrap();
-    assert_ne!(by_place, predict(&*fit("cpnn", &["epochs=20"], &data).model, data.inputs()));
+    assert_ne!(by_place, predicted(&*fitted("cpnn", &["epochs=20"], &data).model, data.inputs()));
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
             (StopReason::Interrupted, 3),
             "{name}"
         );
-        assert!(predict(&*fitted.model, data.inputs()).iter_rows().all(|row| on_simplex(row, 1e-5)));
+        assert!(predicted(&*fitted.model, data.inputs()).iter_rows().all(|row| on_simplex(row, 1e-5)));
     }
 }
 
@@ -156,13 +158,13 @@ fn an_interrupted_fit_keeps_what_it_has() {
 fn a_stored_network_predicts_the_same_and_a_damaged_one_is_refused() {
     let data = waves(40, 5, 3);
     for name in NETWORKS {
-        let fitted = fit(name, &["hidden=6"], &data);
+        let fitted = fitted(name, &["hidden=6"], &data);
         let mut parts = Parts::new();
         fitted.model.store(&mut parts);
         let read = Parts::from_bytes(&parts.to_bytes().unwrap()).unwrap();
         let shape = ModelShape { features: 5, labels: 3 };
         let again = (entry(name).load)(&read, &shape).unwrap();
-        assert_eq!(predict(&*again, data.inputs()), predict(&*fitted.model, data.inputs()), "{name}");
+        assert_eq!(predicted(&*again, data.inputs()), predicted(&*fitted.model, data.inputs()), "{name}");
         let refused = |change: &dyn Fn(&mut Parts)| {
             let mut damaged = read.clone();
             change(&mut damaged);
@@ -183,7 +185,7 @@ fn one_row_one_label_and_constant_columns_are_no_obstacle() {
             (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
         });
         for name in NETWORKS {
-            let p = predict(&*fit(name, &[], &data).model, data.inputs());
+            let p = predicted(&*fitted(name, &[], &data).model, data.inputs());
             assert!(p.iter_rows().all(|row| on_simplex(row, 1e-5)), "{name} {rows}");
         }
     }

@@ -1,7 +1,5 @@
 //! The baselines of age estimation: `iis-aldl`, `d2ldl`, `aas` and `larr` on ages that follow from their features.
 
-mod support;
-
 use std::ops::ControlFlow;
 
 use ldlf_core::estimates::Rule;
@@ -12,7 +10,7 @@ use ldlf_core::{
 };
 use rand::RngExt;
 
-use support::*;
+use crate::support::*;
 
 const BASELINES: [&str; 4] = ["iis-aldl", "d2ldl", "aas", "larr"];
 

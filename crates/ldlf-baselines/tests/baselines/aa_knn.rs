@@ -1,15 +1,13 @@
 //! `aa-knn` against scikit-learn, and what must hold whatever the data.
 
-mod support;
-
 use ldlf_core::{Features, Threads};
 
-use support::*;
+use crate::support::*;
 
 #[test]
 fn predictions_are_those_of_scikit_learns_neighbours_regressor() {
     // aa_knn.py: KNeighborsRegressor(n_neighbors=7).
-    let case: serde_json::Value = serde_json::from_str(include_str!("oracles/aa_knn.json")).unwrap();
+    let case: serde_json::Value = serde_json::from_str(include_str!("../oracles/aa_knn.json")).unwrap();
     let data = fixture_rows(&case);
     let queries = Features::Dense(matrix(&case["queries"]));
     for (rows, queries) in [

@@ -41,7 +41,7 @@ fn largest_difference(a: &Matrix<f32>, b: &Matrix<f32>) -> f32 {
 }
 
 fn oracle() -> Value {
-    serde_json::from_str(include_str!("oracles/trees.json")).unwrap()
+    serde_json::from_str(include_str!("../oracles/trees.json")).unwrap()
 }
 
 fn matrix(value: &Value) -> Matrix<f32> {

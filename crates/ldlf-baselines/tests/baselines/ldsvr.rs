@@ -1,19 +1,17 @@
 //! `ldsvr` against direct solutions of its linear systems, and what must hold whatever the data.
 
-mod support;
-
 use std::ops::ControlFlow;
 
 use ldlf_core::{Features, FitContext, FitEvent, InProgress, Settings, StopReason, Threads, TrainedModel};
 
-use support::*;
+use crate::support::*;
 
 const GIVEN: [&str; 5] = ["c=5", "epsilon=0.1", "target_clip=0.01", "width=0.7", "scaling=raw"];
 
 #[test]
 fn the_first_steps_and_the_optimum_are_those_of_the_direct_solution() {
     // ldsvr.py: numpy.linalg.solve of the full system of every label.
-    let case: serde_json::Value = serde_json::from_str(include_str!("oracles/ldsvr.json")).unwrap();
+    let case: serde_json::Value = serde_json::from_str(include_str!("../oracles/ldsvr.json")).unwrap();
     let data = fixture_rows(&case);
     let queries = Features::Dense(matrix(&case["queries"])).into();
     for (moment, iterations) in [("first", 1), ("second", 2), ("converged", 60)] {

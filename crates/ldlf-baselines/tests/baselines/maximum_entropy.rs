@@ -1,7 +1,5 @@
 //! `bfgs-ldl` and `iis-ldl`: one model, two optimisers, one optimum.
 
-mod common;
-
 use std::ops::ControlFlow;
 
 use ldlf_core::stored::{Array, ModelShape, Parts};
@@ -9,7 +7,9 @@ use ldlf_core::{Csr, Dataset, Features, FitContext, FitEvent, InProgress, Matrix
 use proptest::prelude::*;
 use serde::Deserialize;
 
-use common::{changed, copied, dense, entry, fit, gap, learner, predict, thin, waves};
+use crate::support::{
+    changed, copied, dense, entry, fitted, largest_difference, learner, predicted, thin, waves,
+};
 
 #[derive(Deserialize)]
 struct Oracle {
@@ -26,7 +26,7 @@ struct OracleMinimum {
 
 /// `oracles/maximum_entropy.py`: SciPy's L-BFGS-B.
 fn oracle() -> (Dataset, Vec<OracleMinimum>) {
-    let oracle: Oracle = serde_json::from_str(include_str!("oracles/maximum_entropy.json")).unwrap();
+    let oracle: Oracle = serde_json::from_str(include_str!("../oracles/maximum_entropy.json")).unwrap();
     let features = Features::Dense(Matrix::from_rows(&oracle.features));
     (Dataset::new(features, Matrix::from_rows(&oracle.targets)).unwrap(), oracle.minima)
 }
@@ -36,7 +36,7 @@ fn bfgs_reaches_the_optimum_of_scipy_with_and_without_a_penalty() {
     let (data, minima) = oracle();
     for OracleMinimum { l2, loss } in minima {
         let penalty = format!("l2={l2}");
-        let fitted = fit("bfgs-ldl", &[&penalty, "scaling=raw", "tolerance=0"], &data);
+        let fitted = fitted("bfgs-ldl", &[&penalty, "scaling=raw", "tolerance=0"], &data);
         let found = fitted.summary.loss.unwrap();
         assert!((found - loss).abs() < 1e-6, "l2 {l2}: {found} and {loss}");
     }
@@ -49,20 +49,23 @@ fn a_weighted_row_has_the_say_of_its_copies() {
     let weighted = data.clone().with_weights(times.iter().map(|&n| n as f32).collect()).unwrap();
     let learners = [("bfgs-ldl", ["l2=0.5", "tolerance=0"]), ("iis-ldl", ["patience=none", "iterations=20"])];
     for (name, settings) in learners {
-        let one = predict(&*fit(name, &settings, &weighted).model, data.inputs());
-        let other = predict(&*fit(name, &settings, &copied(&data, &times)).model, data.inputs());
-        assert!(gap(&one, &other) < 1e-5, "{name}");
+        let one = predicted(&*fitted(name, &settings, &weighted).model, data.inputs());
+        let other = predicted(&*fitted(name, &settings, &copied(&data, &times)).model, data.inputs());
+        assert!(largest_difference(&one, &other) < 1e-5, "{name}");
     }
 }
 
 #[test]
 fn iis_reaches_the_optimum_of_bfgs() {
     let data = waves(40, 3, 3);
-    let iis = fit("iis-ldl", &["patience=none", "tolerance=0", "iterations=3000"], &data);
-    let bfgs = fit("bfgs-ldl", &["l2=0", "tolerance=0"], &data);
+    let iis = fitted("iis-ldl", &["patience=none", "tolerance=0", "iterations=3000"], &data);
+    let bfgs = fitted("bfgs-ldl", &["l2=0", "tolerance=0"], &data);
     let (iis_loss, bfgs_loss) = (iis.summary.loss.unwrap(), bfgs.summary.loss.unwrap());
     assert!((iis_loss - bfgs_loss).abs() < 1e-6, "{iis_loss} {bfgs_loss}");
-    assert!(gap(&predict(&*iis.model, data.inputs()), &predict(&*bfgs.model, data.inputs())) < 1e-3);
+    assert!(
+        largest_difference(&predicted(&*iis.model, data.inputs()), &predicted(&*bfgs.model, data.inputs()))
+            < 1e-3
+    );
 }
 
 proptest! {
@@ -104,8 +107,8 @@ fn relabelling_commutes_with_bfgs() {
     let turned: Vec<[f32; 3]> =
         data.targets().iter_rows().map(|target| order.map(|label| target[label])).collect();
     let relabelled = data.clone().with_targets(Matrix::from_rows(&turned)).unwrap();
-    let p = predict(&*fit("bfgs-ldl", &["l2=1"], &data).model, data.inputs());
-    let q = predict(&*fit("bfgs-ldl", &["l2=1"], &relabelled).model, data.inputs());
+    let p = predicted(&*fitted("bfgs-ldl", &["l2=1"], &data).model, data.inputs());
+    let q = predicted(&*fitted("bfgs-ldl", &["l2=1"], &relabelled).model, data.inputs());
     for (p, q) in p.iter_rows().zip(q.iter_rows()) {
         for (place, &label) in order.iter().enumerate() {
             assert!((p[label] - q[place]).abs() < 1e-5);
@@ -117,11 +120,18 @@ fn relabelling_commutes_with_bfgs() {
 fn sparse_rows_give_the_same_model_as_the_same_rows_dense() {
     let (dense, sparse) = thin(&waves(60, 9, 3));
     let settings = ["l2=1", "tolerance=0"];
-    let (from_dense, from_sparse) = (fit("bfgs-ldl", &settings, &dense), fit("bfgs-ldl", &settings, &sparse));
-    let expected = predict(&*from_dense.model, dense.inputs());
-    assert!(gap(&expected, &predict(&*from_sparse.model, sparse.inputs())) < 1e-5);
-    assert!(gap(&expected, &predict(&*from_dense.model, sparse.inputs())) < 1e-6, "dense model, sparse rows");
-    assert!(gap(&expected, &predict(&*from_sparse.model, dense.inputs())) < 1e-5, "sparse model, dense rows");
+    let (from_dense, from_sparse) =
+        (fitted("bfgs-ldl", &settings, &dense), fitted("bfgs-ldl", &settings, &sparse));
+    let expected = predicted(&*from_dense.model, dense.inputs());
+    assert!(largest_difference(&expected, &predicted(&*from_sparse.model, sparse.inputs())) < 1e-5);
+    assert!(
+        largest_difference(&expected, &predicted(&*from_dense.model, sparse.inputs())) < 1e-6,
+        "dense model, sparse rows"
+    );
+    assert!(
+        largest_difference(&expected, &predicted(&*from_sparse.model, dense.inputs())) < 1e-5,
+        "sparse model, dense rows"
+    );
 }
 
 #[test]
@@ -132,7 +142,7 @@ fn sparse_rows_take_as_few_iterations_as_dense_ones() {
     dense(&data).iter_rows().for_each(|row| rows.push_row((0..).zip(row.iter().copied())));
     let sparse = data.clone().with_inputs(Features::Sparse(rows)).unwrap();
     let settings = ["l2=1", "tolerance=1e-8"];
-    let [dense, sparse] = [&data, &sparse].map(|data| fit("bfgs-ldl", &settings, data).summary.iterations);
+    let [dense, sparse] = [&data, &sparse].map(|data| fitted("bfgs-ldl", &settings, data).summary.iterations);
     assert!(sparse <= dense + 2, "{sparse} and {dense} iterations");
 }
 
@@ -156,7 +166,7 @@ fn the_chosen_penalty_is_stronger_when_the_labels_are_noise() {
     let noise = clear.clone().with_targets(clear.targets().select(&shuffled)).unwrap();
     let chosen = |data: &Dataset| {
         let mut parts = Parts::new();
-        fit("bfgs-ldl", &[], data).model.store(&mut parts);
+        fitted("bfgs-ldl", &[], data).model.store(&mut parts);
         parts.detail::<f64>("l2").unwrap()
     };
     let (of_clear, of_noise) = (chosen(&clear), chosen(&noise));
@@ -167,7 +177,7 @@ fn the_chosen_penalty_is_stronger_when_the_labels_are_noise() {
 fn patience_keeps_the_iteration_that_was_best_on_the_rows_held_back() {
     // Far more features than rows: without a penalty the minimum is an overfit.
     let data = waves(60, 80, 3);
-    let fitted = fit("bfgs-ldl", &["l2=0", "patience=5"], &data);
+    let fitted = fitted("bfgs-ldl", &["l2=0", "patience=5"], &data);
     assert_eq!(fitted.summary.stopped, StopReason::EarlyStopping);
     assert_eq!(fitted.summary.best_iteration, Some(fitted.summary.iterations - 5));
     assert!(fitted.summary.validation_kl.is_some());
@@ -194,7 +204,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
                 (StopReason::Interrupted, stop_at),
                 "{name}"
             );
-            let p = predict(&*fitted.model, data.inputs());
+            let p = predicted(&*fitted.model, data.inputs());
             assert!(p.iter_rows().all(|row| ldlf_math::numeric::on_simplex(row, 1e-5)));
         }
     }
@@ -204,13 +214,13 @@ fn an_interrupted_fit_keeps_what_it_has() {
 fn a_stored_model_predicts_the_same_and_a_damaged_one_is_refused() {
     let data = waves(40, 5, 3);
     for name in ["bfgs-ldl", "iis-ldl"] {
-        let fitted = fit(name, &[], &data);
+        let fitted = fitted(name, &[], &data);
         let mut parts = Parts::new();
         fitted.model.store(&mut parts);
         let read = Parts::from_bytes(&parts.to_bytes().unwrap()).unwrap();
         let shape = ModelShape { features: 5, labels: 3 };
         let again = (entry(name).load)(&read, &shape).unwrap();
-        assert_eq!(predict(&*again, data.inputs()), predict(&*fitted.model, data.inputs()));
+        assert_eq!(predicted(&*again, data.inputs()), predicted(&*fitted.model, data.inputs()));
         assert!((entry(name).load)(&read, &ModelShape { features: 6, labels: 3 }).is_err());
         parts.put("theta", Array::F64(vec![6, 3], vec![f64::NAN; 18]));
         assert!((entry(name).load)(&parts, &shape).is_err());
@@ -224,7 +234,7 @@ fn one_row_one_label_and_constant_columns_are_no_obstacle() {
             (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);
         });
         for name in ["bfgs-ldl", "iis-ldl"] {
-            let p = predict(&*fit(name, &[], &data).model, data.inputs());
+            let p = predicted(&*fitted(name, &[], &data).model, data.inputs());
             assert!(p.iter_rows().all(|row| ldlf_math::numeric::on_simplex(row, 1e-5)), "{name} {rows}");
         }
     }

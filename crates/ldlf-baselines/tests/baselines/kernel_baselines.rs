@@ -1,12 +1,10 @@
 //! What holds for every baseline that compares rows or moments: valid distributions, the same bytes on any number of threads,
 //! models that survive their file, sparse rows that mean what dense rows mean.
 
-mod support;
-
 use ldlf_core::Threads;
 use ldlf_math::numeric::on_simplex;
 
-use support::*;
+use crate::support::*;
 
 const BASELINES: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];
 

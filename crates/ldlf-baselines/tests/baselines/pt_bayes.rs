@@ -1,15 +1,13 @@
 //! `pt-bayes` against scikit-learn, and what its weights mean.
 
-mod support;
-
 use ldlf_core::{Features, Threads};
 
-use support::*;
+use crate::support::*;
 
 #[test]
 fn predictions_are_those_of_scikit_learns_gaussian_naive_bayes() {
     // pt_bayes.py: GaussianNB with one weighted row a label.
-    let case: serde_json::Value = serde_json::from_str(include_str!("oracles/pt_bayes.json")).unwrap();
+    let case: serde_json::Value = serde_json::from_str(include_str!("../oracles/pt_bayes.json")).unwrap();
     let data = fixture_rows(&case);
     let queries = Features::Dense(matrix(&case["queries"]));
     for (rows, queries) in [

@@ -1,11 +1,9 @@
 //! Quick checks on a small public set; the ten-fold tables are commands, not tests.
 
-mod common;
-
 use ldlf_core::measures::{KL, kl, mean_over_rows};
 use ldlf_testing::first_fold;
 
-use common::{fit, predict};
+use crate::support::{fitted, predicted};
 
 #[test]
 fn linear_models_and_networks_stay_well_below_the_mean_on_facial_expressions() {
@@ -16,7 +14,7 @@ fn linear_models_and_networks_stay_well_below_the_mean_on_facial_expressions() {
     for (name, share) in
         [("aa-bp", 0.6), ("bfgs-ldl", 0.6), ("cpnn", 0.9), ("iis-ldl", 0.6), ("sce-ldl", 0.6)]
     {
-        let p = predict(&*fit(name, &[], &training).model, test.inputs());
+        let p = predicted(&*fitted(name, &[], &training).model, test.inputs());
         let kl = mean_over_rows(&KL, test.targets(), &p, None);
         assert!(kl < share * floor, "{name}: {kl}, the mean {floor}");
     }
