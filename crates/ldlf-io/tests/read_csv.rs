@@ -411,28 +411,6 @@ fn a_stream_for_a_model_without_names_takes_the_numeric_columns_that_are_no_labe
     assert!(error.ends_with("new.csv: 2 features where the model expects 5"), "{error}");
 }
 
-#[cfg(unix)]
-#[test]
-fn a_pipe_is_streamed_as_it_comes_and_refused_where_a_file_is_needed() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    let send = |content: &'static str| {
-        let path = path.clone();
-        std::thread::spawn(move || std::fs::write(path, content))
-    };
-    let writer = send("a\n1\n2\n");
-    let mut rows = stream(&path, Some(Format::Csv), &Schema::default(), 1).unwrap();
-    assert_eq!(dense(&rows.next_block(9).unwrap().unwrap()), [1.0, 2.0]);
-    assert!(rows.next_block(9).unwrap().is_none());
-    writer.join().unwrap().unwrap();
-    // Nothing may be read from this one, so the writer's result does not matter.
-    let writer = send("PK");
-    let error = stream(&path, Some(Format::Npz), &Schema::default(), 1).err().unwrap();
-    assert!(error.to_string().ends_with("pipe: npz files are not read from a pipe; save it to a file first"));
-    let _ = writer.join();
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -8,7 +8,7 @@ use snapbox::{assert_data_eq, str};
 use crate::call::Folder;
 
 /// Small images, the older the brighter, with a table of ages.
-struct Faces {
+pub struct Faces {
     folder: Folder,
 }
 
@@ -22,7 +22,7 @@ impl std::ops::Deref for Faces {
 
 impl Faces {
     /// `faces/0.png` to `faces/5.png` and `labels.csv`: file, age (10 to 15), part.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let faces = Faces { folder: Folder::new() };
         std::fs::create_dir(faces.path("faces")).unwrap();
         let mut table = "file,age,part\n".to_string();
@@ -68,13 +68,13 @@ impl Faces {
 }
 
 /// What most calls say about their data.
-const TABLE: &str = "--table labels.csv --image-column file";
-const AGES: &str = "--label-column age --sigma 1 --label-values 8..17";
+pub const TABLE: &str = "--table labels.csv --image-column file";
+pub const AGES: &str = "--label-column age --sigma 1 --label-values 8..17";
 /// A network that learns in a moment.
-const SMALL: &str = "--learner dldlf --backbone small-cnn --set side=16 --set epochs=2 --set batch_size=4 --set trees=2 \
+pub const SMALL: &str = "--learner dldlf --backbone small-cnn --set side=16 --set epochs=2 --set batch_size=4 --set trees=2 \
                      --set depth=3";
 
-fn train_mean(faces: &Faces, data: &str) {
+pub fn train_mean(faces: &Faces, data: &str) {
     faces.succeed(&format!("train {data} {TABLE} {AGES} --learner mean --out m --quiet"));
 }
 
@@ -473,29 +473,4 @@ error: faces: the image "3.png" cannot be read (it is neither JPEG nor PNG); rep
     let names: Vec<String> =
         faces.read("p.csv").lines().map(|line| line.split(',').next().unwrap().to_string()).collect();
     assert_eq!(names, ["file", "0.png", "1.png", "2.png", "4.png", "5.png"]);
-}
-
-#[test]
-fn a_layer_is_written_as_a_table_that_other_learners_read() {
-    let faces = Faces::new();
-    faces.succeed(&format!("train faces {TABLE} {AGES} {SMALL} --out m --quiet"));
-    faces.succeed("features m faces --out f.csv");
-    let features = faces.read("f.csv");
-    let lines: Vec<&str> = features.lines().collect();
-    assert!(lines[0].starts_with("file,f_0,f_1,") && lines.len() == 7, "{}", lines[0]);
-    let refused = faces.call("features m faces --layer fc9 --out g.csv");
-    assert!(
-        refused.starts_with("exit 2\n-- stderr\nerror: small-cnn has no layer \"fc9\"; it has "),
-        "{refused}"
-    );
-    train_mean(&faces, "faces --force");
-    assert_data_eq!(
-        faces.call("features m faces --out g.csv"),
-        str![[r#"
-exit 4
--- stderr
-error: m: a model of mean has no network to look into; give one of dldlf, dndf-ldl, dldl
-
-"#]]
-    );
 }

@@ -7,6 +7,8 @@ mod call;
 mod compare;
 mod data;
 mod export;
+#[cfg(feature = "deep")]
+mod features;
 mod full_disk;
 mod hostile;
 #[cfg(feature = "deep")]
