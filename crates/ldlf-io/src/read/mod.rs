@@ -197,7 +197,9 @@ impl Source {
     fn format(&self) -> Result<&'static FileFormat> {
         self.format.statement().map_err(|feature| {
             let format = self.format;
-            Error::usage(format!("this build reads no {format} (feature `{feature}`)")).in_file(&self.file)
+            Error::usage(format!("this build reads no {format}"))
+                .with_remedy(format!("build it with the feature `{feature}`"))
+                .in_file(&self.file)
         })
     }
 
