@@ -12,6 +12,7 @@ pub struct ByInput {
 
 impl ByInput {
     /// How many rows there are.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }

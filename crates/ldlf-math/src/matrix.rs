@@ -156,6 +156,7 @@ impl Csr {
     }
 
     /// Removes all rows and keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.indptr.truncate(1);
         self.indices.clear();
@@ -163,21 +164,25 @@ impl Csr {
     }
 
     /// The number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.indptr.len() - 1
     }
 
     /// The number of columns.
+    #[inline]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// The number of stored entries.
+    #[inline]
     pub fn stored(&self) -> usize {
         self.indices.len()
     }
 
     /// The columns and the values of one row.
+    #[inline]
     pub fn row(&self, row: usize) -> (&[u32], &[f32]) {
         let range = self.indptr[row]..self.indptr[row + 1];
         (&self.indices[range.clone()], &self.values[range])
@@ -189,6 +194,7 @@ impl Csr {
     }
 
     /// The offsets, the columns and the values.
+    #[inline]
     pub fn parts(&self) -> (&[usize], &[u32], &[f32]) {
         (&self.indptr, &self.indices, &self.values)
     }
