@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Place;
 use crate::inputs::not_a_table;
+use crate::split::SplitPart;
 use crate::targets::{Spread, check_label_values};
 use crate::{Error, Features, Inputs, Matrix, Result};
 
@@ -240,7 +241,7 @@ impl Dataset {
     /// Sets the part of the source's own split that every row belongs to.
     pub fn with_split(mut self, split: Vec<String>) -> Result<Self> {
         self.check_count("values of the split", split.len())?;
-        if let Some(row) = split.iter().position(|part| is_tested(part).is_none()) {
+        if let Some(row) = split.iter().position(|part| SplitPart::named(part).is_none()) {
             return Err(Error::data(format!("{:?} is no part of a split", split[row]))
                 .with_remedy("write train, valid or test")
                 .at(Place::data(&self.name).row(row + 1)));
@@ -441,13 +442,4 @@ fn check_targets(name: &str, targets: &Matrix<f32>) -> Result<()> {
 
 fn numbered_labels(labels: usize) -> Vec<String> {
     (0..labels).map(|label| format!("label_{label}")).collect()
-}
-
-/// Whether a part of a split is tested or learnt from; `None` when its name is that of no part.
-pub fn is_tested(part: &str) -> Option<bool> {
-    match part.trim().to_ascii_lowercase().as_str() {
-        "test" => Some(true),
-        "train" | "training" | "valid" | "validation" | "val" => Some(false),
-        _ => None,
-    }
 }
