@@ -128,6 +128,6 @@ impl Booster for AosoLdLogitBoost {
 
     fn grow_round(&self, round: &Round<'_>) -> Vec<Tree> {
         let mut generator = round.seed.named("tree").generator();
-        vec![grow(&round.table, &AdaptivePair { round }, &round.limits, round.rows.clone(), &mut generator)]
+        vec![grow(&round.columns, &AdaptivePair { round }, &round.limits, round.rows.clone(), &mut generator)]
     }
 }

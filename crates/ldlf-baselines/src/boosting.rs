@@ -18,7 +18,7 @@ use ldlf_math::numeric::{SMALLEST_PROBABILITY, normalise, softmax_in_place, xlog
 use ldlf_math::random::permutation;
 use ldlf_trees::columns::Codes;
 use ldlf_trees::regression_tree::{self, Tree, sum_over_trees};
-use ldlf_trees::split_search::Table;
+use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
 
 use crate::aoso_ldlogitboost::AosoLdLogitBoost;
@@ -72,7 +72,7 @@ impl BoostingParameters {
 
 /// The state that a round's trees are grown from.
 pub(crate) struct Round<'a> {
-    pub(crate) table: Table<'a>,
+    pub(crate) columns: SplitColumns<'a>,
     pub(crate) limits: Limits,
     /// What leaves are multiplied by.
     pub(crate) learning_rate: f64,
@@ -207,7 +207,7 @@ fn run(
             rows.sort_unstable();
         }
         let trees = booster.grow_round(&Round {
-            table: Table::Best(&codes),
+            columns: SplitColumns::Best(&codes),
             limits: p.limits(),
             learning_rate: p.learning_rate,
             rows,

@@ -10,7 +10,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
 use ldlf_trees::columns;
-use ldlf_trees::split_search::Table;
+use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_forest::{ForestModel, fit_forest, load_forest};
 
 use crate::random_forest::TreeForestParameters;
@@ -27,8 +27,8 @@ impl ExtraTrees {
     ) -> Result<(ForestModel, Summary)> {
         let features = data.features()?;
         let values = columns::values(features);
-        let table = Table::Random(&values, features.cols());
-        Ok(fit_forest(&table, parameters.plan(), data, context))
+        let split_columns = SplitColumns::Random(&values, features.cols());
+        Ok(fit_forest(&split_columns, parameters.plan(), data, context))
     }
 }
 

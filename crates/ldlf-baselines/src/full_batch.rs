@@ -26,12 +26,12 @@ pub(crate) struct FullBatch<'d> {
     total: f64,
     /// `sum_i w_i sum_y d_iy ln d_iy`.
     entropy: f64,
-    parts: Vec<Part>,
+    chunks: Vec<RowChunk>,
     threads: Threads,
 }
 
-/// What one chunk of rows adds, and the room it needs.
-struct Part {
+/// What one chunk of rows adds, with its buffers.
+struct RowChunk {
     rows: Range<usize>,
     loss: f64,
     gradient: Vec<f64>,
@@ -50,8 +50,8 @@ impl<'d> FullBatch<'d> {
     ) -> Result<Self> {
         let rows = scaling.apply(data.features()?);
         // At most 16 chunks, so that their gradients stay small beside the data.
-        let parts = chunks(data.rows(), data.rows().div_ceil(16).max(2 * BLOCK))
-            .map(|rows| Part {
+        let chunks = chunks(data.rows(), data.rows().div_ceil(16).max(2 * BLOCK))
+            .map(|rows| RowChunk {
                 rows,
                 loss: 0.0,
                 gradient: vec![0.0; network.size()],
@@ -62,7 +62,7 @@ impl<'d> FullBatch<'d> {
         let total = (0..data.rows()).map(|row| f64::from(data.weight(row))).sum();
         let entropy = negative_entropy(data);
         let (network, threads) = (network.clone(), threads.clone());
-        Ok(FullBatch { network, rows, data, l2, sparsity, total, entropy, parts, threads })
+        Ok(FullBatch { network, rows, data, l2, sparsity, total, entropy, chunks, threads })
     }
 
     /// The loss at `weights`; writes its gradient.
@@ -72,7 +72,7 @@ impl<'d> FullBatch<'d> {
             Some(sparsity) => self.wish(sparsity, weights),
         };
         let (network, batch) = (&self.network, Batch { rows: &self.rows, data: self.data, pull: &pull });
-        self.threads.for_each_mut(&mut self.parts, |_, part| part.learn(network, batch, weights));
+        self.threads.for_each_mut(&mut self.chunks, |_, chunk| chunk.learn(network, batch, weights));
         gradient.fill(0.0);
         let mut loss = self.entropy;
         for range in network.penalised() {
@@ -81,9 +81,9 @@ impl<'d> FullBatch<'d> {
                 loss += 0.5 * self.l2 * w * w;
             }
         }
-        for part in &self.parts {
-            loss += part.loss;
-            gradient.iter_mut().zip(&part.gradient).for_each(|(g, p)| *g += p);
+        for chunk in &self.chunks {
+            loss += chunk.loss;
+            gradient.iter_mut().zip(&chunk.gradient).for_each(|(g, p)| *g += p);
         }
         gradient.iter_mut().for_each(|g| *g /= self.total);
         loss / self.total + wish
@@ -93,12 +93,12 @@ impl<'d> FullBatch<'d> {
     fn wish(&mut self, sparsity: Sparsity, weights: &[f64]) -> (f64, Vec<f64>) {
         let (network, rows, data) = (&self.network, &self.rows, self.data);
         self.threads
-            .for_each_mut(&mut self.parts, |_, part| part.measure_activity(network, rows, data, weights));
+            .for_each_mut(&mut self.chunks, |_, chunk| chunk.measure_activity(network, rows, data, weights));
         let Sparsity { strength, activity: rho } = sparsity;
         let mut wish = 0.0;
         let pull = (0..network.hidden)
             .map(|unit| {
-                let sum: f64 = self.parts.iter().map(|part| part.activity[unit]).sum();
+                let sum: f64 = self.chunks.iter().map(|chunk| chunk.activity[unit]).sum();
                 // A unit that is always on or off would have an infinite slope.
                 let mean = (sum / self.total).clamp(1e-6, 1.0 - 1e-6);
                 wish +=
@@ -110,7 +110,7 @@ impl<'d> FullBatch<'d> {
     }
 }
 
-impl Part {
+impl RowChunk {
     fn blocks(&self) -> impl Iterator<Item = Vec<usize>> + use<> {
         let Range { start, end } = self.rows;
         (start..end).step_by(BLOCK).map(move |first| (first..end.min(first + BLOCK)).collect())

@@ -81,31 +81,31 @@ impl Algorithm for Larr {
         let mut stopped = None;
         if (window.is_none() || c.is_none()) && !held.is_empty() && !training.is_empty() {
             let some: Vec<f64> = training.iter().map(|&row| numbers[row]).collect();
-            let mut part = Part::new(parameters, &data.select(&training), values, &some, &threads)?;
+            let mut fitting = Fitting::new(parameters, &data.select(&training), values, &some, &threads)?;
             let held =
                 Held { data: data.select(&held), numbers: held.iter().map(|&row| numbers[row]).collect() };
             // The regression alone chooses its cost, the window follows.
             let choices = c.map_or(COSTS.to_vec(), |given| vec![given]);
-            let chosen = held.best(&choices, &threads, &mut part, |part, tried| part.regress(tried))?;
-            part.regress(chosen);
+            let chosen = held.best(&choices, &threads, &mut fitting, |fitting, tried| fitting.regress(tried))?;
+            fitting.regress(chosen);
             c = Some(chosen);
             let windows = window.map_or(WINDOWS.to_vec(), |given| vec![given]);
-            stopped = part.classify(windows.iter().copied().fold(0.0, f64::max), (0, 2), context);
+            stopped = fitting.classify(windows.iter().copied().fold(0.0, f64::max), (0, 2), context);
             if stopped.is_none() {
                 window =
-                    Some(held.best(&windows, &threads, &mut part, |part, tried| part.model.window = tried)?);
+                    Some(held.best(&windows, &threads, &mut fitting, |fitting, tried| fitting.model.window = tried)?);
             }
         }
-        let mut part = Part::new(parameters, data, values, &numbers, &threads)?;
-        part.regress(c.unwrap_or(COSTS[1]));
+        let mut fitting = Fitting::new(parameters, data, values, &numbers, &threads)?;
+        fitting.regress(c.unwrap_or(COSTS[1]));
         let window = window.unwrap_or(WINDOWS[1]);
-        part.model.window = window;
+        fitting.model.window = window;
         if stopped.is_none() {
-            stopped = part.classify(window, (1, 2), context);
+            stopped = fitting.classify(window, (1, 2), context);
         }
         let mut summary = Summary::at_once();
         summary.stopped = stopped.unwrap_or(summary.stopped);
-        Ok(Fitted { model: Box::new(part.model), summary })
+        Ok(Fitted { model: Box::new(fitting.model), summary })
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
@@ -166,13 +166,13 @@ impl Held {
         &self,
         choices: &[f64],
         threads: &Threads,
-        part: &mut Part<'_>,
-        set: impl Fn(&mut Part<'_>, f64),
+        fitting: &mut Fitting<'_>,
+        set: impl Fn(&mut Fitting<'_>, f64),
     ) -> Result<f64> {
         let (mut least, mut best) = (f64::INFINITY, choices[0]);
         for &choice in choices.iter().filter(|_| choices.len() > 1) {
-            set(part, choice);
-            let answers = match part.model.predict(self.data.inputs(), threads)? {
+            set(fitting, choice);
+            let answers = match fitting.model.predict(self.data.inputs(), threads)? {
                 Prediction::Values(answers) => answers,
                 Prediction::Distributions(_) => unreachable!("this model predicts values"),
             };
@@ -188,8 +188,8 @@ impl Held {
     }
 }
 
-/// A model in the making, with the rows it is made from.
-struct Part<'a> {
+/// A model being fitted, with its rows.
+struct Fitting<'a> {
     parameters: &'a LarrParameters,
     numbers: &'a [f64],
     weights: Vec<f64>,
@@ -198,7 +198,7 @@ struct Part<'a> {
     model: LarrModel,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Fitting<'a> {
     fn new(
         parameters: &'a LarrParameters,
         data: &Dataset,
@@ -227,7 +227,7 @@ impl<'a> Part<'a> {
         };
         let rows_of = present.iter().map(|&label| std::mem::take(&mut rows_of[label])).collect();
         let weights = (0..data.rows()).map(|row| f64::from(data.weight(row))).collect();
-        Ok(Part { parameters, numbers, weights, rows_of, model })
+        Ok(Fitting { parameters, numbers, weights, rows_of, model })
     }
 
     /// Fits the regressor, on labels brought to deviation 1.

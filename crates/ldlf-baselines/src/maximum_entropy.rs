@@ -32,11 +32,11 @@ impl Model for MaximumEntropy {
         let features = inputs.table()?;
         let (rows, labels) = (features.rows(), self.labels);
         let mut out = Matrix::zeros(rows, labels);
-        let mut parts: Vec<&mut [f32]> = out.as_mut_slice().chunks_mut(4 * BLOCK * labels).collect();
-        threads.for_each_mut(&mut parts, |part, out| {
+        let mut blocks: Vec<&mut [f32]> = out.as_mut_slice().chunks_mut(4 * BLOCK * labels).collect();
+        threads.for_each_mut(&mut blocks, |chunk, out| {
             let (mut buffer, mut scores) = (Vec::new(), vec![0.0; BLOCK * labels]);
             for (block, out) in out.chunks_mut(BLOCK * labels).enumerate() {
-                let start = (4 * part + block) * BLOCK;
+                let start = (4 * chunk + block) * BLOCK;
                 let count = out.len() / labels;
                 let scores = &mut scores[..count * labels];
                 let scaled = self.scaling.apply_rows(features, start..start + count);
@@ -134,12 +134,12 @@ pub(crate) struct Objective<'d> {
     /// `sum_i w_i sum_y d_iy ln d_iy`, which makes a K-L divergence of a cross-entropy.
     entropy: f64,
     l2: f64,
-    parts: Vec<Part>,
+    chunks: Vec<RowChunk>,
     threads: Threads,
 }
 
-/// What one chunk of rows adds to the loss and the gradient, and the room it needs.
-struct Part {
+/// What one chunk of rows adds to the loss and the gradient, with its buffers.
+struct RowChunk {
     rows: std::ops::Range<usize>,
     loss: f64,
     gradient: Vec<f64>,
@@ -153,8 +153,8 @@ impl<'d> Objective<'d> {
         let rows = scaling.apply(data.features()?);
         let (labels, size) = (data.labels(), (rows.cols() + 1) * data.labels());
         // At most 32 chunks, so that their gradients stay small beside the data.
-        let parts = chunks(rows.rows(), rows.rows().div_ceil(32).max(4 * BLOCK))
-            .map(|rows| Part {
+        let chunks = chunks(rows.rows(), rows.rows().div_ceil(32).max(4 * BLOCK))
+            .map(|rows| RowChunk {
                 rows,
                 loss: 0.0,
                 gradient: vec![0.0; size],
@@ -164,7 +164,7 @@ impl<'d> Objective<'d> {
             .collect();
         let total = (0..data.rows()).map(|row| f64::from(data.weight(row))).sum();
         let entropy = negative_entropy(data);
-        Ok(Objective { rows, data, total, entropy, l2, parts, threads: threads.clone() })
+        Ok(Objective { rows, data, total, entropy, l2, chunks, threads: threads.clone() })
     }
 
     /// Sets the penalty.
@@ -185,8 +185,8 @@ impl<'d> Objective<'d> {
     /// The loss at `theta`, without penalty; writes `w_i p(y|x_i)` to `masses`, `[labels, rows]`.
     pub(crate) fn masses(&self, theta: &[f64], masses: &mut [f64]) -> f64 {
         let (count, labels) = (self.data.rows(), self.data.labels());
-        let ranges = self.parts.iter().map(|part| part.rows.clone());
-        let parts = self.threads.map(ranges, |range: std::ops::Range<usize>| {
+        let ranges = self.chunks.iter().map(|chunk| chunk.rows.clone());
+        let losses = self.threads.map(ranges, |range: std::ops::Range<usize>| {
             let mut scores = vec![0.0; range.len() * labels];
             linear_scores(&self.rows, range.start, theta, &mut Vec::new(), &mut scores);
             let rows = range.zip(scores.chunks_exact_mut(labels));
@@ -199,7 +199,7 @@ impl<'d> Objective<'d> {
         });
         let mut loss = self.entropy;
         let mut row = 0;
-        for (part, scores) in parts {
+        for (part, scores) in losses {
             loss += part;
             for scores in scores.chunks_exact(labels) {
                 scores.iter().enumerate().for_each(|(label, &mass)| masses[label * count + row] = mass);
@@ -212,23 +212,23 @@ impl<'d> Objective<'d> {
     /// The loss at `theta`; writes its gradient.
     pub(crate) fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         let (rows, data) = (&self.rows, self.data);
-        self.threads.for_each_mut(&mut self.parts, |_, part| part.evaluate(rows, data, theta));
+        self.threads.for_each_mut(&mut self.chunks, |_, chunk| chunk.evaluate(rows, data, theta));
         let penalised = rows.cols() * data.labels();
         let mut loss = self.entropy;
         for (index, g) in gradient.iter_mut().enumerate() {
             *g = if index < penalised { self.l2 * theta[index] } else { 0.0 };
         }
         loss += 0.5 * self.l2 * theta[..penalised].iter().map(|t| t * t).sum::<f64>();
-        for part in &self.parts {
-            loss += part.loss;
-            gradient.iter_mut().zip(&part.gradient).for_each(|(g, p)| *g += p);
+        for chunk in &self.chunks {
+            loss += chunk.loss;
+            gradient.iter_mut().zip(&chunk.gradient).for_each(|(g, p)| *g += p);
         }
         gradient.iter_mut().for_each(|g| *g /= self.total);
         loss / self.total
     }
 }
 
-impl Part {
+impl RowChunk {
     /// `-sum_i w_i sum_y d_iy ln p_iy` over the rows of this chunk, and its gradient `sum_i w_i (p_i - d_i) x_i`.
     fn evaluate(&mut self, rows: &Features, data: &Dataset, theta: &[f64]) {
         let labels = data.labels();

@@ -12,7 +12,7 @@ use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
 use ldlf_math::memory;
 use ldlf_trees::columns::Codes;
-use ldlf_trees::split_search::Table;
+use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
 use ldlf_trees::tree_forest::{ForestModel, Plan, fit_forest, load_forest};
 
@@ -63,7 +63,7 @@ impl RandomForest {
         context: &mut FitContext<'_>,
     ) -> Result<(ForestModel, Summary)> {
         let codes = Codes::new(data.features()?);
-        Ok(fit_forest(&Table::Best(&codes), parameters.plan(), data, context))
+        Ok(fit_forest(&SplitColumns::Best(&codes), parameters.plan(), data, context))
     }
 }
 

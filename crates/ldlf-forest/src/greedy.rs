@@ -4,7 +4,7 @@ use ldlf_core::dataset::Tabular;
 use ldlf_core::{Features, FitContext, Matrix, Result, Seed, Threads};
 use ldlf_trees::columns::Codes;
 use ldlf_trees::regression_tree::Tree;
-use ldlf_trees::split_search::Table;
+use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
 use ldlf_trees::tree_forest::{Plan, fit_forest};
 
@@ -45,7 +45,8 @@ pub fn soften(
     let plan = Plan { trees: shape.trees, bootstrap: true, limits };
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
-    let (forest, _) = fit_forest(&Table::Best(&Codes::new(data.features()?)), plan, &data, &mut context);
+    let (forest, _) =
+        fit_forest(&SplitColumns::Best(&Codes::new(data.features()?)), plan, &data, &mut context);
     let mut start = Start { map, decay_targets: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);

@@ -11,32 +11,32 @@ use crate::columns::{Cells, Codes};
 use crate::tree_builder::Limits;
 
 /// The features of the training rows, in the form that the kind of threshold needs.
-pub enum Table<'a> {
+pub enum SplitColumns<'a> {
     /// For the best threshold of each feature.
     Best(&'a Codes),
-    /// For one random threshold a feature; with the number of features.
+    /// For one random threshold per feature; with the number of features.
     Random(&'a Cells<f32>, usize),
 }
 
-impl Table<'_> {
+impl SplitColumns<'_> {
     /// The number of features.
     pub fn features(&self) -> usize {
         match self {
-            Table::Best(codes) => codes.zero.len(),
-            Table::Random(_, features) => *features,
+            SplitColumns::Best(codes) => codes.zero.len(),
+            SplitColumns::Random(_, features) => *features,
         }
     }
 
-    /// Buffers for searches in this table.
+    /// Buffers for searches in these columns.
     pub(crate) fn scratch(&self, width: usize) -> Scratch {
         let features = self.features();
         let (slots, sparse) = match self {
-            Table::Best(codes) => match codes.cells {
+            SplitColumns::Best(codes) => match codes.cells {
                 Cells::Dense { .. } => (256, 0),
                 Cells::Sparse { .. } => (codes.total(), features),
             },
-            Table::Random(Cells::Dense { .. }, _) => (0, 0),
-            Table::Random(Cells::Sparse { .. }, _) => (features, features),
+            SplitColumns::Random(Cells::Dense { .. }, _) => (0, 0),
+            SplitColumns::Random(Cells::Sparse { .. }, _) => (features, features),
         };
         Scratch {
             sums: vec![0.0; slots * width],

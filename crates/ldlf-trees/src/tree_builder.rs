@@ -11,7 +11,7 @@ use rand::RngExt;
 
 use crate::columns::Cells;
 use crate::regression_tree::{Sketch, Tree};
-use crate::split_search::{Found, Table, find_best, find_random};
+use crate::split_search::{Found, SplitColumns, find_best, find_random};
 
 /// What a tree is grown for.
 pub trait Objective: Sync {
@@ -82,9 +82,9 @@ impl Work {
     }
 }
 
-/// Grows a tree on the given rows, which must not be empty. `table` decides between best and random thresholds.
+/// Grows a tree on the given rows, which must not be empty. `columns` decides between best and random thresholds.
 pub fn grow<O: Objective>(
-    table: &Table<'_>,
+    columns: &SplitColumns<'_>,
     objective: &O,
     limits: &Limits,
     mut rows: Vec<u32>,
@@ -95,7 +95,7 @@ pub fn grow<O: Objective>(
         needed @ ..=4 => needed.next_multiple_of(4),
         needed => needed.next_multiple_of(8),
     };
-    let features = table.features();
+    let features = columns.features();
     let share = ((features as f64 * limits.feature_share).ceil() as usize).clamp(1, features.max(1));
     let mut work = Work {
         order: (0..features as u32).collect(),
@@ -103,7 +103,7 @@ pub fn grow<O: Objective>(
         sums: vec![0.0; width],
         centred: vec![0.0; width],
     };
-    let mut scratch = table.scratch(width);
+    let mut scratch = columns.scratch(width);
     let mut sketch = Sketch::new(objective.outputs());
     let mut right: Vec<u32> = Vec::with_capacity(rows.len());
     let mut open = vec![Open { node: 0, start: 0, end: rows.len(), depth: 0 }];
@@ -118,7 +118,7 @@ pub fn grow<O: Objective>(
         }
         let found = if depth < limits.depth && here.len() > 1 && work.sums[0] >= 2.0 * limits.leaf_weight {
             work.centre(width);
-            search(table, limits, share, here, width, &mut work, &mut scratch, generator)
+            search(columns, limits, share, here, width, &mut work, &mut scratch, generator)
         } else {
             None
         };
@@ -131,7 +131,7 @@ pub fn grow<O: Objective>(
         let mut kept = 0;
         for at in 0..here.len() {
             let row = here[at];
-            if table.goes_left(row as usize, &found) {
+            if columns.goes_left(row as usize, &found) {
                 here[kept] = row;
                 kept += 1;
             } else {
@@ -155,7 +155,7 @@ pub fn grow<O: Objective>(
 /// The best split among a fresh draw of features. While all that were drawn are constant on the node, more are drawn.
 #[allow(clippy::too_many_arguments, reason = "the buffers of one loop, borrowed apart")]
 fn search(
-    table: &Table<'_>,
+    columns: &SplitColumns<'_>,
     limits: &Limits,
     share: usize,
     rows: &[u32],
@@ -175,8 +175,8 @@ fn search(
             }
         }
         let drawn = &work.order[start..end];
-        let outcome = match table {
-            Table::Best(codes) => find_best(
+        let outcome = match columns {
+            SplitColumns::Best(codes) => find_best(
                 codes,
                 drawn,
                 rows,
@@ -187,7 +187,7 @@ fn search(
                 LEAST_GAIN,
                 scratch,
             ),
-            Table::Random(values, _) => find_random(
+            SplitColumns::Random(values, _) => find_random(
                 values,
                 drawn,
                 rows,
@@ -208,17 +208,17 @@ fn search(
     None
 }
 
-impl Table<'_> {
+impl SplitColumns<'_> {
     /// Whether a row is on the left of a split.
     #[inline(always)]
     fn goes_left(&self, row: usize, found: &Found) -> bool {
         let feature = found.feature as usize;
         match self {
-            Table::Best(codes) => match &codes.cells {
+            SplitColumns::Best(codes) => match &codes.cells {
                 Cells::Dense { rows, columns } => columns[feature * rows + row] <= found.code,
                 cells => cells.get(row, feature, codes.zero[feature]) <= found.code,
             },
-            Table::Random(values, _) => values.get(row, feature, 0.0) <= found.threshold,
+            SplitColumns::Random(values, _) => values.get(row, feature, 0.0) <= found.threshold,
         }
     }
 }

@@ -12,7 +12,7 @@ use ldlf_math::numeric::normalise;
 use rand::RngExt;
 
 use crate::regression_tree::{self, Tree, sum_over_trees};
-use crate::split_search::Table;
+use crate::split_search::SplitColumns;
 use crate::tree_builder::{Limits, Objective, grow};
 
 /// Trees between two reports: enough to keep every thread busy.
@@ -62,7 +62,7 @@ impl Objective for SquaredError<'_> {
 }
 
 /// Grows one tree on the rows that its sample holds.
-fn grow_tree(table: &Table<'_>, plan: &Plan, data: &Dataset, seed: Seed) -> Tree {
+fn grow_tree(columns: &SplitColumns<'_>, plan: &Plan, data: &Dataset, seed: Seed) -> Tree {
     let mut generator = seed.generator();
     let rows = data.rows();
     let mut weights: Vec<f64> = (0..rows).map(|row| f64::from(data.weight(row))).collect();
@@ -77,12 +77,12 @@ fn grow_tree(table: &Table<'_>, plan: &Plan, data: &Dataset, seed: Seed) -> Tree
     }
     let sample: Vec<u32> = (0..rows as u32).filter(|&row| weights[row as usize] > 0.0).collect();
     let objective = SquaredError { targets: data.targets(), weights: &weights };
-    grow(table, &objective, &plan.limits, sample, &mut generator)
+    grow(columns, &objective, &plan.limits, sample, &mut generator)
 }
 
 /// Grows all trees, in batches so that progress is seen and a stop is heard.
 pub fn fit_forest(
-    table: &Table<'_>,
+    columns: &SplitColumns<'_>,
     plan: Plan,
     data: &Dataset,
     context: &mut FitContext<'_>,
@@ -94,7 +94,7 @@ pub fn fit_forest(
         let batch = model.trees.len()..(model.trees.len() + TREES_TOGETHER).min(plan.trees);
         let grown = context
             .threads
-            .map(batch, |tree: usize| grow_tree(table, &plan, data, seed.numbered(tree as u64)));
+            .map(batch, |tree: usize| grow_tree(columns, &plan, data, seed.numbered(tree as u64)));
         model.trees.extend(grown);
         let event = FitEvent::Iteration { iteration: model.trees.len(), total: plan.trees, loss: None };
         if let ControlFlow::Break(reason) = context.report(event, &model) {
