@@ -13,7 +13,7 @@ use ldlf_trees::columns;
 use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_forest::{ForestModel, fit_forest, load_forest};
 
-use crate::random_forest::TreeForestParameters;
+use crate::random_forest::{TreeForestParameters, fitted};
 
 /// Grows trees with random thresholds on all rows.
 pub struct ExtraTrees;
@@ -45,14 +45,9 @@ impl Algorithm for ExtraTrees {
         TreeForestParameters { max_features: 0.5, bootstrap: false, ..TreeForestParameters::default() }
     }
 
-    fn fit(
-        parameters: &TreeForestParameters,
-        data: &Dataset,
-        context: &mut FitContext<'_>,
-    ) -> Result<Fitted> {
-        parameters.check_memory(data)?;
-        let (model, summary) = ExtraTrees::grow(parameters, data, context)?;
-        Ok(Fitted { model: Box::new(model), summary })
+    fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        p.check_memory(data)?;
+        ExtraTrees::grow(p, data, context).map(fitted)
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::{Dataset, Features, Seed};
+use ldlf_core::{Dataset, Features, Result, Seed};
+use ldlf_math::memory;
 use ldlf_math::numeric::{sigmoid, softmax_in_place};
 use ldlf_math::product::{Accumulate, Float, View, ViewMut, product};
 use ldlf_math::random::normal;
@@ -33,6 +34,13 @@ pub(crate) struct Network {
     pub(crate) inputs: usize,
     pub(crate) hidden: usize,
     pub(crate) output: Output,
+}
+
+/// Refuses a hidden layer whose weights and gradients exceed the available memory.
+pub(crate) fn check_memory(hidden: usize, features: usize, labels: usize) -> Result<()> {
+    let width = features.saturating_add(labels).saturating_add(2);
+    let sizes = [("hidden units", hidden), ("features and labels", width), ("copies", 8)];
+    Ok(memory::check("the weights and their gradients", &sizes, size_of::<f64>())?)
 }
 
 /// The flat weights by what they are for.

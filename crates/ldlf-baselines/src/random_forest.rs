@@ -52,6 +52,11 @@ impl TreeForestParameters {
     }
 }
 
+/// A grown forest as a learner gives it.
+pub(crate) fn fitted((model, summary): (ForestModel, Summary)) -> Fitted {
+    Fitted { model: Box::new(model), summary }
+}
+
 /// Grows trees with the best thresholds on bootstrap samples.
 pub struct RandomForest;
 
@@ -76,14 +81,9 @@ impl Algorithm for RandomForest {
         "Breiman 2001; several outputs as in scikit-learn",
     );
 
-    fn fit(
-        parameters: &TreeForestParameters,
-        data: &Dataset,
-        context: &mut FitContext<'_>,
-    ) -> Result<Fitted> {
-        parameters.check_memory(data)?;
-        let (model, summary) = RandomForest::grow(parameters, data, context)?;
-        Ok(Fitted { model: Box::new(model), summary })
+    fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+        p.check_memory(data)?;
+        RandomForest::grow(p, data, context).map(fitted)
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Result, StopReason};
-use ldlf_math::memory;
 use ldlf_math::optimise::Lbfgs;
 
 use crate::full_batch::{FullBatch, Sparsity};
-use crate::network::{Network, Output};
+use crate::network::{Network, Output, check_memory};
 use crate::network_model::{self, NetworkModel};
 use crate::progress::{Progress, split};
 use crate::scaling::{FeatureScaling, Scaling};
@@ -59,9 +58,7 @@ impl Algorithm for SceLdl {
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?.cols();
-        let width = features.saturating_add(data.labels()).saturating_add(2);
-        let sizes = [("hidden units", p.hidden), ("features and labels", width), ("copies", 8)];
-        memory::check("the weights and their gradients", &sizes, size_of::<f64>())?;
+        check_memory(p.hidden, features, data.labels())?;
         let scaling = Scaling::choose(p.scaling, data)?;
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
