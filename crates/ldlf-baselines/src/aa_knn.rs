@@ -1,7 +1,7 @@
 //! `aa-knn`: the mean distribution of the nearest training rows (Geng 2016, section 3.2, "algorithm adaptation").
 //!
-//! Brute force over blocked products and not a tree: the sets of this field have hundreds of features, where the tree
-//! crates (kiddo and its like) visit nearly every row, fix the number of features at compile time and read no sparse rows.
+//! Brute force over blocked matrix products instead of a k-d tree: the datasets of this field have hundreds of features, where
+//! k-d trees visit nearly every row; the crates for them (such as kiddo) fix the number of features at compile time and read no sparse rows.
 
 use std::ops::ControlFlow;
 
@@ -31,14 +31,14 @@ ldlf_core::parameters! {
 /// The numbers of neighbours tried when none is given.
 const NEIGHBOURS: [usize; 14] = [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 45, 70, 100, 150];
 
-/// Rows that are left out before anybody is asked whether to go on: enough for every core.
+/// Rows left out between two checks for an interrupt: enough for every core.
 const SEARCHED_TOGETHER: usize = 512;
 
-/// At most so many training rows are left out in turn to choose the number of neighbours.
+/// Maximum number of training rows left out in turn to choose the number of neighbours.
 const LEFT_OUT: usize = 2000;
 
 /// Predicts `sum_i w_i d_i / sum_i w_i` over the `k` training rows `i` nearest to `x` in the Euclidean distance; ties go to the
-/// lower row number. Row weights `w` count in the mean, not in the distance; rows of weight 0 are no neighbours.
+/// lower row number. Row weights `w` count in the mean, not in the distance; rows of weight 0 are never neighbours.
 pub struct AaKnn;
 
 impl Algorithm for AaKnn {
@@ -142,7 +142,7 @@ fn choose_neighbours(
         query == row || data.groups().is_some_and(|groups| groups[query] == groups[row])
     };
     let mut neighbours = Vec::with_capacity(left_out.len());
-    // In parts, between which Ctrl-C is heard.
+    // In chunks, with a check for an interrupt between them.
     for part in left_out.chunks(SEARCHED_TOGETHER) {
         context.go_on()?;
         let (kept, threads) = (&model.kept, &context.threads);

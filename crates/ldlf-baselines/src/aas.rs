@@ -1,4 +1,4 @@
-//! `aas`: appearance- and age-specific functions of the features; gives a number, not a distribution.
+//! `aas`: appearance- and age-specific functions of the features; predicts a number, not a distribution.
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::Summary;
@@ -36,14 +36,14 @@ ldlf_core::parameters! {
     }
 }
 
-/// Penalties a row that are tried when none is given, from the strongest.
+/// Penalties per row tried with `auto`, from the strongest.
 const PENALTIES: [f64; 9] = [30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003];
 
-/// A quadratic function `f(x) = b + sum_k l_k x_k + q_k x_k^2` of all rows says in which range of ages a row lies; the function of
-/// that range and of the row's cluster (k-means on the features) then says the age.
+/// A quadratic function `f(x) = b + sum_k l_k x_k + q_k x_k^2` fitted to all rows predicts the range of ages of a row; the function of
+/// that range and of the row's cluster (k-means on the features) then predicts the age.
 ///
-/// A special function is fitted to the rows of its cluster whose age lies in its range or near it. It is the global function
-/// plus a penalised quadratic function, so that a cell of few rows stays near the former. Answers stay within the labels' values.
+/// The function of a cell is fitted to the rows of its cluster whose age lies in its range or near it. It is the global function
+/// plus a penalised quadratic function, so that a cell with few rows stays near the former. Predictions stay within the labels' values.
 /// Source: Lanitis, Draganova and Christodoulou, "Comparing different classifiers for automatic age estimation", 2004.
 pub struct Aas;
 
@@ -55,7 +55,7 @@ impl Algorithm for Aas {
         predicts: Predicts::Values,
         ..Facts::new(
             "aas",
-            "quadratic functions of the features, special to a cluster of rows and a range of ages; gives numbers only",
+            "quadratic functions of the features, one per cluster of rows and range of ages; predicts numbers only",
             "Lanitis, Draganova and Christodoulou, Comparing different classifiers for automatic age estimation, IEEE TSMC-B 34(1), 2004",
         )
     };
@@ -265,7 +265,7 @@ impl Setting<'_> {
     }
 }
 
-/// The functions, and what picks one.
+/// The functions, and what chooses between them.
 struct AasModel {
     scaling: Scaling,
     centres: Vec<Vec<f32>>,

@@ -1,6 +1,6 @@
 //! `aoso-ldlogitboost`: logistic boosting of label distributions with adaptive one-versus-one trees.
 //!
-//! The model is `p = softmax(F)`. Each round grows one tree; each node sets one pair of labels apart. With
+//! The model is `p = softmax(F)`. Each round grows one tree; each node separates one pair of labels. With
 //! `G_j = sum (d_j - p_j)` over the node's rows and `H_rs = sum p_r (1 - p_r) + p_s (1 - p_s) + 2 p_r p_s`, the node takes
 //! the label `r` with the largest `|G_r|` and the partner `s` with the largest `(G_r - G_s)^2 / H_rs`. Splits gain in that
 //! pair's direction, and a leaf adds `learning_rate (G_r - G_s) / (l2 + H_rs)` to `F_r` and subtracts it from `F_s`.
@@ -17,7 +17,7 @@ use crate::boosting::{
     Booster, BoostingParameters, LEAST_CURVATURE, LONGEST_STEP, Round, fit_boosted, load_boosted,
 };
 
-/// Grows one vector tree a round.
+/// Grows one tree per round, with one output per label.
 pub struct AosoLdLogitBoost;
 
 impl Algorithm for AosoLdLogitBoost {
@@ -27,7 +27,7 @@ impl Algorithm for AosoLdLogitBoost {
         iterates: true,
         ..Facts::new(
             "aoso-ldlogitboost",
-            "boosted trees whose leaves set one adaptively chosen pair of labels apart",
+            "boosted trees whose leaves separate one adaptively chosen pair of labels",
             "Xing, Geng, Xue 2016",
         )
     };
@@ -45,13 +45,13 @@ impl Algorithm for AosoLdLogitBoost {
     }
 }
 
-/// Sets a pair of labels apart.
+/// Separates a pair of labels.
 struct AdaptivePair<'a> {
     round: &'a Round<'a>,
 }
 
 impl AdaptivePair<'_> {
-    /// The pair that a node's rows want apart most.
+    /// The pair of labels whose separation lowers the loss of a node's rows most.
     fn choose(&self, rows: &[u32]) -> (usize, usize) {
         let Round { targets, predicted, weights, .. } = self.round;
         let labels = targets.cols();
@@ -121,7 +121,7 @@ impl Objective for AdaptivePair<'_> {
 }
 
 impl Booster for AosoLdLogitBoost {
-    /// At the mean all gradient sums of the root are zero, and no pair of labels would stand out.
+    /// At the mean all gradient sums of the root are zero, so that no pair of labels could be chosen.
     fn starts_at_mean(&self) -> bool {
         false
     }

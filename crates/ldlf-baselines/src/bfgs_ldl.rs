@@ -39,12 +39,12 @@ fn penalties() -> impl ExactSizeIterator<Item = f64> {
     (0..13u8).map(|step| 10f64.powf(5.0 - 0.5 * f64::from(step)))
 }
 
-/// A penalty is chosen with rows enough to tell two apart: small sets are split this often at most.
+/// Maximum number of splits, for small datasets: a penalty is chosen on enough rows to tell two apart.
 const MOST_SPLITS: usize = 5;
-/// By how much a penalty is worse than the best so far before weaker ones are given up, and by how much the best must be better
-/// than the strongest: where nothing is learnt yet, the held-back K-L goes up and down a little.
+/// Ratio of the held-out K-L to the best so far above which weaker penalties are not tried, and by which the best must beat the
+/// strongest: before anything is learnt, the held-out K-L fluctuates a little.
 const CLEARLY_WORSE: f64 = 1.01;
-/// Held-back rows that tell two penalties apart.
+/// Held-out rows needed to tell two penalties apart.
 const ENOUGH_ROWS: f64 = 500.0;
 
 /// Minimises `sum_i w_i K-L(d_i, softmax(theta x_i + b)) + l2/2 |theta|^2` by L-BFGS with a strong Wolfe line search.
@@ -125,7 +125,7 @@ impl Algorithm for BfgsLdl {
     }
 }
 
-/// Pairs of rows to learn from and rows to measure penalties on: one for a large set, up to five for a small one.
+/// Pairs of training rows and held-out rows to choose the penalty on: one for a large dataset, up to five for a small one.
 fn splits(p: &BfgsLdlParameters, data: &Dataset, context: &FitContext<'_>) -> Vec<(Dataset, Dataset)> {
     let share = p.validation_fraction;
     let wanted = (ENOUGH_ROWS / (share * data.rows() as f64)).ceil() as usize;
@@ -143,7 +143,7 @@ fn splits(p: &BfgsLdlParameters, data: &Dataset, context: &FitContext<'_>) -> Ve
 struct Choice {
     l2: f64,
     start: Vec<f64>,
-    /// Why the search was broken off, if it was.
+    /// Why the search stopped early, if it did.
     stopped: Option<StopReason>,
 }
 
@@ -206,7 +206,7 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// Walks down the penalties on every split, each until the held-back rows have got clearly worse twice in a row, and takes
+    /// Walks down the penalties on every split, each until the held-out K-L was clearly worse twice in a row, and takes
     /// the penalty that is best over all splits.
     fn choose_penalty(
         &mut self,
@@ -247,7 +247,7 @@ impl Run<'_, '_, '_> {
                 hopeless = waited == 2;
             }
         }
-        // Without splits (too few rows) all sums are 0: a penalty of one row's weight, on the safe side.
+        // Without splits (too few rows) all sums are 0: a penalty of one row's weight is a safe choice.
         let best = match splits.is_empty() {
             true => grid.iter().position(|&l2| l2 <= data.rows() as f64).unwrap_or(0),
             false => {

@@ -1,8 +1,8 @@
 //! What `ldlogitboost` and `aoso-ldlogitboost` share: the additive model `p = softmax(F)` and the rounds that build `F`.
 //!
-//! `F` starts at `ln` of the mean training distribution, or at 0 where a booster needs labels that pull at the root. Every round adds trees, scaled by the learning rate, that lower
-//! the K-L divergence to second order. Held-out rows inside the training rows choose the number of rounds; the model is
-//! then built anew from all rows with that number (unless `refit` says to keep the first one).
+//! `F` starts at `ln` of the mean training distribution, or at 0 where a booster needs
+//! nonzero gradients at the root. Every round adds trees, scaled by the learning rate, that lower the K-L divergence to second order. Held-out rows inside the training rows choose the number of rounds; the model is
+//! then refitted on all rows with that number (unless `refit` is false).
 
 use std::ops::ControlFlow;
 
@@ -24,10 +24,10 @@ use ldlf_trees::tree_builder::Limits;
 use crate::aoso_ldlogitboost::AosoLdLogitBoost;
 use crate::ldlogitboost::LdLogitBoost;
 
-/// Second derivatives are kept above this, so that a label that is all but certain does not get an endless step.
+/// Second derivatives are kept above this, so that a label with a probability near 0 or 1 does not get an unbounded step.
 pub(crate) const LEAST_CURVATURE: f32 = 1e-4;
 
-/// The longest step that a leaf may take before the learning rate (Friedman, Hastie, Tibshirani 2000 advise 2 to 4).
+/// The largest value of a leaf before the learning rate is applied (Friedman, Hastie, Tibshirani 2000 advise 2 to 4).
 pub(crate) const LONGEST_STEP: f64 = 4.0;
 
 /// Rows whose scores are updated together.
@@ -74,9 +74,9 @@ impl BoostingParameters {
 pub(crate) struct Round<'a> {
     pub(crate) columns: SplitColumns<'a>,
     pub(crate) limits: Limits,
-    /// What leaves are multiplied by.
+    /// The factor of leaf values.
     pub(crate) learning_rate: f64,
-    /// The rows that this round sees.
+    /// The rows drawn for this round.
     pub(crate) rows: Vec<u32>,
     pub(crate) targets: &'a Matrix<f32>,
     /// The distributions as predicted so far.
@@ -162,7 +162,7 @@ impl<'a> Scored<'a> {
     }
 }
 
-/// What a run of rounds came to.
+/// The result of a run of rounds.
 struct Run {
     model: BoostedModel,
     rounds: usize,
@@ -278,7 +278,7 @@ pub(crate) fn fit_boosted(
     let second = run(booster, p, first.best_round, first.rounds, data, None, context)?;
     summary.iterations += second.rounds;
     if second.stopped != StopReason::Finished {
-        // Half a model is worse than the one that was measured.
+        // An interrupted refit is worse than the model that was validated.
         summary.stopped = second.stopped;
         return Ok(Fitted { model: Box::new(first.model), summary });
     }

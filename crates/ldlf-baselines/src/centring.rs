@@ -1,4 +1,4 @@
-//! Centred columns without touching them: an optimiser sees `(x - mean) theta + b'`, the rows stay as they are.
+//! Centred columns without changing them: the optimiser sees `(x - mean) theta + b'`, the rows stay as they are.
 //!
 //! Sparse columns cannot be centred in place, and uncentred ones slow L-BFGS down several times. Moving the means into the
 //! bias, `b = b' - mean theta`, has the same effect; a penalty that spares the bias has the same minimum.
@@ -12,7 +12,7 @@ pub(crate) struct Centring {
 }
 
 impl Centring {
-    /// Measures `rows`, which are those of `data`, scaled.
+    /// The means of `rows`, which are the scaled rows of `data`.
     pub(crate) fn new(rows: &Features, data: &Dataset) -> Self {
         let mut means = vec![0.0; rows.cols()];
         let mut total = 0.0;

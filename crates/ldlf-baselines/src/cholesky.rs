@@ -1,14 +1,14 @@
 //! Symmetric matrices by their lower half, and their Cholesky factorisation, on matrix products and in single precision.
 //!
 //! Only panels of the lower half are stored: at 7,000 rows the matrix takes 98 MB and its factor as much again. faer has
-//! such a factorisation too, on full storage (196 MB each at this size) and for two dozen crates more to build (0.24, by
-//! `cargo tree`); ours is two matrix products a panel, on the product that the project has anyway.
+//! such a factorisation too, on full storage (196 MB each at this size) and with two dozen more crates to build (0.24, by
+//! `cargo tree`); this one is two matrix products per panel, by the matrix product that the project has anyway.
 
 use ldlf_core::Threads;
 use ldlf_math::parallel::chunks;
 use ldlf_math::product::{Accumulate, View, ViewMut, product};
 
-/// Columns in a panel, and rows in a piece of work.
+/// Columns per panel, and rows per task.
 pub(crate) const PANEL: usize = 192;
 
 /// A symmetric matrix. Panel `k` holds rows `k PANEL ..` of columns `k PANEL .. (k + 1) PANEL`, in row order.
@@ -50,7 +50,7 @@ impl Symmetric {
         self.panels[k][(i - k * PANEL) * self.width(k) + j - k * PANEL]
     }
 
-    /// The rows and columns of the given rising numbers, with `diagonal` added to the diagonal.
+    /// The submatrix of the given rows and columns (in increasing order), with `diagonal` added to the diagonal.
     pub(crate) fn restricted(&self, to: &[usize], diagonal: &[f32], threads: &Threads) -> Symmetric {
         let panels = threads.map(chunks(to.len(), PANEL), |columns| {
             let mut panel = Vec::with_capacity((to.len() - columns.start) * columns.len());
@@ -116,7 +116,7 @@ impl Symmetric {
     }
 }
 
-/// `out -= sum_j L_j L_j^T` over the panels before panel `k`, for one piece of its rows.
+/// `out -= sum_j L_j L_j^T` over the panels before panel `k`, for one task's rows.
 fn subtract_earlier(done: &[Vec<f32>], k: usize, piece: usize, width: usize, out: &mut [f32]) {
     let rows = out.len() / width;
     let mut sum = vec![0.0f32; out.len()];

@@ -1,13 +1,13 @@
-//! K-means: rows by appearance.
+//! K-means clustering of rows.
 
 use ldlf_core::{Features, Seed, Threads};
 use ldlf_math::parallel::chunks;
 use rand::RngExt;
 
-/// Rounds before giving up; a few dozen suffice.
+/// Maximum number of rounds; a few dozen suffice.
 const ROUNDS: usize = 100;
 
-/// The centres `[count, features]` that k-means finds from a start drawn far apart (k-means++), fewer where rows are fewer.
+/// The centres `[count, features]` of k-means, initialised by k-means++; fewer where there are fewer rows.
 pub(crate) fn centres(rows: &Features, count: usize, seed: Seed, threads: &Threads) -> Vec<Vec<f32>> {
     let width = rows.cols();
     let mut generator = seed.named("clusters").generator();
@@ -49,7 +49,7 @@ pub(crate) fn centres(rows: &Features, count: usize, seed: Seed, threads: &Threa
             rows.for_each_in_row(row, |column, x| sums[cluster][column] += f64::from(x));
         }
         for ((centre, sum), &size) in centres.iter_mut().zip(&sums).zip(&sizes) {
-            // A centre that has lost all its rows stays where it is.
+            // The centre of an empty cluster does not move.
             if size > 0 {
                 centre.iter_mut().zip(sum).for_each(|(c, s)| *c = (s / size as f64) as f32);
             }

@@ -30,10 +30,10 @@ ldlf_core::parameters! {
     }
 }
 
-/// `p(y|x) = exp f(x, y) / sum_y' exp f(x, y')`, `f(x, y) = v . sigmoid(W x + u y + b)`: labels that stand for near numbers get
-/// near probabilities. Minimises `sum_i w_i K-L(d_i, p_i)` by resilient propagation.
+/// `p(y|x) = exp f(x, y) / sum_y' exp f(x, y')`, `f(x, y) = v . sigmoid(W x + u y + b)`: labels with
+/// similar values get similar probabilities. Minimises `sum_i w_i K-L(d_i, p_i)` by resilient propagation.
 ///
-/// `y` is the label's value (`label_values` of the data), or else its place, brought to -1 to 1. `W x` is computed once for all
+/// `y` is the label's value (`label_values` of the data), or else its index, scaled to [-1, 1]. `W x` is computed once for all
 /// labels. Source: Geng, Yin and Zhou, "Facial age estimation by learning from label distributions", TPAMI 2013.
 pub struct Cpnn;
 
@@ -83,7 +83,7 @@ impl Algorithm for Cpnn {
     }
 }
 
-/// The labels' values, brought to -1 to 1.
+/// The labels' values, scaled to [-1, 1].
 fn places(data: &Dataset) -> Vec<f64> {
     let values = match &data.schema().label_values {
         Some(values) if values.len() == data.labels() => values.clone(),

@@ -1,4 +1,4 @@
-//! `d2ldl`: label distributions that depend on the data, mixed from a row's own and those of the rows that rebuild it.
+//! `d2ldl`: data-dependent label distributions, mixed from a row's own and those of the neighbours that reconstruct it.
 
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
@@ -36,11 +36,11 @@ ldlf_core::parameters! {
     }
 }
 
-/// For every row `x_i`, weights of its nearest rows `j` that rebuild it,
-/// `w = argmin_{w >= 0} 1/2 |x_i - sum_j w_j x_j|^2 + lambda sum_j w_j`, brought to sum 1; then its target becomes
+/// For every row `x_i`, weights of its nearest rows `j` that reconstruct it,
+/// `w = argmin_{w >= 0} 1/2 |x_i - sum_j w_j x_j|^2 + lambda sum_j w_j`, normalised to sum 1; then its target becomes
 /// `(1 - mix) d_i + mix sum_j w_j d_j`, and the maximum entropy model of [`bfgs_ldl`](crate::bfgs_ldl) is fitted to these.
 ///
-/// A row that its neighbours cannot rebuild keeps its target. Source: He et al.,
+/// A row that its neighbours cannot reconstruct keeps its target. Source: He et al.,
 /// "Data-dependent label distribution learning for age estimation", TIP 2017.
 pub struct D2Ldl;
 
@@ -52,7 +52,7 @@ impl Algorithm for D2Ldl {
         exports: true,
         ..Facts::new(
             "d2ldl",
-            "targets mixed with those of the rows that rebuild a row, then the maximum entropy model",
+            "targets mixed with those of the neighbors that reconstruct a row, then the maximum entropy model",
             "He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017",
         )
     };
@@ -61,7 +61,7 @@ impl Algorithm for D2Ldl {
         let mut l2 = parameters.l2;
         let mut stages = Stages::new(if l2.is_auto() { 2 } else { 1 });
         if l2.is_auto() {
-            // Mixed targets leak between rows, held out or not: only the targets as they are can choose a penalty.
+            // Mixing leaks targets into the held-out rows: the penalty is chosen on the unmixed ones.
             let plain = stages.fit(&parameters.regression(Auto::Auto)?, data, context)?;
             if was_stopped(&plain.summary) {
                 return Ok(plain);
@@ -130,10 +130,10 @@ impl D2LdlParameters {
     }
 }
 
-/// Sweeps over the weights before giving up; a few dozen suffice.
+/// Maximum number of sweeps over the weights; a few dozen suffice.
 const SWEEPS: usize = 1000;
 
-/// The weights of `neighbours` that rebuild a row, by coordinate descent: each is moved to its best value in turn.
+/// The weights of `neighbours` that reconstruct a row, by coordinate descent: each is set to its best value in turn.
 fn rebuilding_weights(rows: &Features, row: usize, neighbours: &[u32], l1: f64) -> Vec<f64> {
     let width = rows.cols();
     let mut block = vec![0.0f32; (neighbours.len() + 1) * width];

@@ -1,6 +1,6 @@
 //! `extra-trees`: extremely randomised trees that split on the distribution vector.
 //!
-//! As [`random_forest`](crate::random_forest), but each feature that a split looks at gets one threshold, uniform
+//! As [`random_forest`](crate::random_forest), but each feature tried at a split gets one threshold, uniform
 //! between its smallest and largest value in the node, and the best of these is taken; every tree sees all rows.
 //!
 //! Source: Geurts, Ernst, Wehenkel (2006), Extremely randomized trees, Machine Learning 63; several outputs as in
@@ -19,7 +19,7 @@ use crate::random_forest::{TreeForestParameters, fitted};
 pub struct ExtraTrees;
 
 impl ExtraTrees {
-    /// The forest itself, for whoever starts from its trees; `data` must have rows.
+    /// The forest itself, for learners that start from its trees; `data` must have rows.
     pub fn grow(
         parameters: &TreeForestParameters,
         data: &Dataset,

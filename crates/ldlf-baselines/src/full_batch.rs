@@ -1,4 +1,4 @@
-//! The loss of a network on all rows at once, for optimisers that want the whole gradient.
+//! The loss of a network on all rows at once, for optimisers that need the full gradient.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::network::{BLOCK, Batch, Network, Pass};
 use crate::scaling::Scaling;
 use crate::softmax_loss::negative_entropy;
 
-/// A wish that hidden units be active rarely: `strength sum_j K-L(activity || mean activation of unit j)`.
+/// Penalty on the mean activation of hidden units: `strength sum_j K-L(activity || mean activation of unit j)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sparsity {
     pub(crate) strength: f64,
     pub(crate) activity: f64,
 }
 
-/// `1/W (sum_i w_i K-L(d_i, p_i) + l2/2 |weights|^2)` plus the wish for sparsity; `W = sum_i w_i`.
+/// `1/W (sum_i w_i K-L(d_i, p_i) + l2/2 |weights|^2)` plus the sparsity penalty; `W = sum_i w_i`.
 pub(crate) struct FullBatch<'d> {
     network: Network,
     rows: Features,
@@ -67,9 +67,9 @@ impl<'d> FullBatch<'d> {
 
     /// The loss at `weights`; writes its gradient.
     pub(crate) fn evaluate(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
-        let (wish, pull) = match self.sparsity {
+        let (penalty, pull) = match self.sparsity {
             None => (0.0, Vec::new()),
-            Some(sparsity) => self.wish(sparsity, weights),
+            Some(sparsity) => self.sparsity_penalty(sparsity, weights),
         };
         let (network, batch) = (&self.network, Batch { rows: &self.rows, data: self.data, pull: &pull });
         self.threads.for_each_mut(&mut self.chunks, |_, chunk| chunk.learn(network, batch, weights));
@@ -86,27 +86,27 @@ impl<'d> FullBatch<'d> {
             gradient.iter_mut().zip(&chunk.gradient).for_each(|(g, p)| *g += p);
         }
         gradient.iter_mut().for_each(|g| *g /= self.total);
-        loss / self.total + wish
+        loss / self.total + penalty
     }
 
-    /// The wish for sparsity and its slope by each unit's mean activation.
-    fn wish(&mut self, sparsity: Sparsity, weights: &[f64]) -> (f64, Vec<f64>) {
+    /// The sparsity penalty and its derivative by each unit's mean activation.
+    fn sparsity_penalty(&mut self, sparsity: Sparsity, weights: &[f64]) -> (f64, Vec<f64>) {
         let (network, rows, data) = (&self.network, &self.rows, self.data);
         self.threads
             .for_each_mut(&mut self.chunks, |_, chunk| chunk.measure_activity(network, rows, data, weights));
         let Sparsity { strength, activity: rho } = sparsity;
-        let mut wish = 0.0;
+        let mut penalty = 0.0;
         let pull = (0..network.hidden)
             .map(|unit| {
                 let sum: f64 = self.chunks.iter().map(|chunk| chunk.activity[unit]).sum();
-                // A unit that is always on or off would have an infinite slope.
+                // A unit that is always on or off would have an infinite gradient.
                 let mean = (sum / self.total).clamp(1e-6, 1.0 - 1e-6);
-                wish +=
+                penalty +=
                     strength * (rho * (rho / mean).ln() + (1.0 - rho) * ((1.0 - rho) / (1.0 - mean)).ln());
                 strength * ((1.0 - rho) / (1.0 - mean) - rho / mean)
             })
             .collect();
-        (wish, pull)
+        (penalty, pull)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `iis-aldl`: adaptive label distributions, whose width at every label follows from what is predicted there.
+//! `iis-aldl`: adaptive label distributions, whose width at every label follows from the predictions there.
 
 use ldlf_core::estimates::Rule;
 use ldlf_core::graph::{Flow, Graph};
@@ -45,7 +45,7 @@ impl Algorithm for IisAldl {
         exports: true,
         ..Facts::new(
             "iis-aldl",
-            "iis-ldl on Gaussians whose width at every label adapts to what is predicted there",
+            "iis-ldl on Gaussians whose width at every label adapts to the predictions there",
             "Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014",
         )
     };
@@ -143,7 +143,7 @@ fn re_estimated(
 }
 
 /// The deviation at which the Gaussian over `values` around a label has the mean squared distance `wanted` from it, by bisection;
-/// between half the smallest step of the values and ten times their range.
+/// between half the smallest difference of two values and ten times their range.
 fn closest_width(values: &[f64], label: usize, wanted: f64) -> f64 {
     // A single label has no distances: every width gives the same distribution.
     if values.len() < 2 {

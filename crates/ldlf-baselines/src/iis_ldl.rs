@@ -27,7 +27,7 @@ ldlf_core::parameters! {
     }
 }
 
-/// Improved iterative scaling: every iteration raises a lower bound of the likelihood that falls apart into one equation for
+/// Improved iterative scaling: every iteration raises a lower bound of the likelihood that separates into one equation for
 /// each label `y` and feature `k`,
 /// `sum_i w_i p(y|x_i) x_ik exp(delta s_ik f#(x_i)) = sum_i w_i d_iy x_ik`, `s = sign(x_ik)`, `f#(x) = sum_k |x_k|`,
 /// solved for `delta` by Newton's method; then `theta_ky += delta`. The loss falls at every iteration.
@@ -95,11 +95,11 @@ impl Algorithm for IisLdl {
     }
 }
 
-/// Columns that one task solves.
+/// Columns per task.
 const COLUMNS: usize = 16;
 /// Newton's method ends when a step changes no exponent by more than this (its error is then about the square of it) ...
 const EXPONENT_TOLERANCE: f64 = 0.02;
-/// ... or after so many steps.
+/// ... or after this many steps.
 const NEWTON_STEPS: usize = 30;
 
 /// What does not change between iterations: the features by column, and the right sides.
@@ -164,7 +164,7 @@ impl Equations {
 
     /// The root of `wanted - sum_i a_i x_i exp(delta s_i f_i)`, which falls in `delta`.
     fn newton(&self, column: &Column, wanted: f64, masses: &[f64]) -> f64 {
-        // An exponent moves by 2 at most a step: far from the root the exponential has no use for Newton's line.
+        // An exponent changes by at most 2 per step: far from the root the exponential is far from Newton's tangent.
         let longest = 2.0 / column.largest_sum;
         let mut delta = 0.0;
         for _ in 0..NEWTON_STEPS {
@@ -177,7 +177,7 @@ impl Equations {
                 value -= grown * x;
                 slope += grown * x.abs() * sum;
             }
-            // A label that nobody has, or a feature that no row with weight has, stays where it is.
+            // The weight of a label or feature that is 0 in every row does not change.
             if slope.is_nan() || slope <= f64::MIN_POSITIVE {
                 return delta;
             }

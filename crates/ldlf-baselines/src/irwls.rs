@@ -3,10 +3,10 @@
 //! Minimises, over `f_j(x) = sum_i beta_ij k(x_i, x) + b_j` with `u_i = |z_i - f(x_i)|`,
 //! `1/2 sum_j beta_j^T K beta_j + C sum_i w_i max(u_i / 4 - eps, 0)^2`.
 //!
-//! At the present `u` the loss is majorised by a quadratic with row weights `a_i = C w_i (u_i - 4 eps) / (8 u_i)`; rows
+//! At the current `u` the loss is majorised by a quadratic with row weights `a_i = C w_i (u_i - 4 eps) / (8 u_i)`; rows
 //! with `u_i <= 4 eps` leave the system. Of `[K + diag(a)^-1, 1; a^T K, 1^T a] [beta_j; b_j] = [z_j; a^T z_j]` the
 //! second row minus `a^T` times the first says `1^T beta_j = 0`, so that with `H = K + diag(a)^-1`, which is symmetric,
-//! positive definite and the same for every label, one Cholesky factorisation a step solves for all labels at once:
+//! positive definite and the same for every label, one Cholesky factorisation per step solves for all labels at once:
 //! `S = H^-1 [z, 1]`, `b_j = 1^T S_j / 1^T S_1`, `beta_j = S_j - b_j S_1`. The step towards it is halved until the
 //! objective falls.
 
@@ -35,9 +35,9 @@ pub(crate) struct Problem<'a> {
 /// When to stop.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Steps at most.
+    /// Maximum number of steps.
     pub iterations: usize,
-    /// The share of the objective that a step must take off for another to follow.
+    /// Stops when a step lowers the objective by less than this fraction.
     pub tolerance: f64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Limits {
 pub(crate) struct Coefficients {
     /// `[rows, labels]` in row order.
     pub beta: Vec<f32>,
-    /// One a label.
+    /// One per label.
     pub bias: Vec<f32>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn minimise(
     Ok(Outcome { coefficients: now.coefficients, iterations, stopped, objective })
 }
 
-/// Coefficients with `K beta` beside them: a step between two points needs no further product.
+/// Coefficients with their `K beta`: a point between two of them needs no further product.
 struct Point {
     coefficients: Coefficients,
     kernel_beta: Vec<f32>,
@@ -167,14 +167,14 @@ impl Problem<'_> {
         (objective, distances)
     }
 
-    /// The solution of the linear system at the present distances, or nothing where no row is outside the tube.
+    /// The solution of the linear system at the current distances, or none where no row is outside the tube.
     fn reweighted_solution(&self, distances: &[f64], threads: &Threads) -> Result<Option<Point>> {
         let labels = self.labels;
         let a = |row: usize| {
             let u = distances[row];
             self.penalty * self.weight(row) * (u - 4.0 * self.epsilon) / (8.0 * u)
         };
-        // A weight that is nothing beside the others would put a number near infinity on the diagonal.
+        // A weight that is negligible beside the others would put a number near infinity on the diagonal.
         let inside: Vec<usize> = (0..distances.len())
             .filter(|&row| distances[row] > 0.0 && a(row) > 1e-9 * self.penalty)
             .collect();
@@ -185,7 +185,7 @@ impl Problem<'_> {
         let system = self.kernel.restricted(&inside, &diagonal, threads);
         let factor = system.factorise(threads).ok_or_else(|| {
             Error::training("the linear system is not positive definite in single precision")
-                .with_remedy(format!("lower penalty (now {})", self.penalty))
+                .with_remedy(format!("lower c (now {})", self.penalty))
                 .of_learner("ldsvr")
         })?;
         let columns = labels + 1;

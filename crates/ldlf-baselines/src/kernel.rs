@@ -1,4 +1,4 @@
-//! Kernels `k(x, y)` on dense or sparse rows: the one module under `ldsvr` and `pt-svm`.
+//! Kernels `k(x, y)` on dense or sparse rows, for `ldsvr`, `pt-svm` and `larr`.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use ldlf_math::parallel::chunks;
 use crate::cholesky::{PANEL, Symmetric};
 use crate::reference_rows::ReferenceRows;
 
-/// How alike two rows are.
+/// The similarity of two rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kernel {
     /// `exp(-gamma |x - y|^2)`.
@@ -20,14 +20,14 @@ pub(crate) enum Kernel {
     Linear,
 }
 
-/// Rows that measure the mean distance to all rows; enough for its third digit.
+/// Rows sampled to estimate the mean distance; enough for its third digit.
 const MEASURED: usize = 512;
 
 impl Kernel {
     /// The radial basis function whose deviation is `width` times the mean distance between two of the rows.
     pub(crate) fn rbf(width: f64, rows: &ReferenceRows, threads: &Threads) -> Self {
         let deviation = width * mean_distance(rows, threads);
-        // Rows that are all alike have no distance; any width gives the same kernel then.
+        // Where all rows are equal the mean distance is 0, and any width gives the same kernel.
         let deviation = if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 };
         Kernel::Rbf { gamma: (0.5 / (deviation * deviation)).min(f64::from(f32::MAX)) as f32 }
     }

@@ -1,4 +1,4 @@
-//! `larr`: locally adjusted robust regression; gives a number, not a distribution.
+//! `larr`: locally adjusted robust regression; predicts a number, not a distribution.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -49,7 +49,7 @@ const COSTS: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
 const BATCH: usize = 8;
 
 /// A support vector regressor gives a value; the labels within a window around it then compete in pairs, each pair decided by a
-/// support vector classifier of the rows of these two labels, and the label that wins most pairs is the answer (of several the one
+/// support vector classifier of the rows of these two labels, and the label that wins most pairs is predicted (of several the one
 /// nearest to the regressed value). The window grows until it holds a label.
 ///
 /// The kernel is `exp(-|x - y|^2 / (2 s^2))`. The label of a row is its single label, else the one nearest to the mean of its
@@ -65,7 +65,7 @@ impl Algorithm for Larr {
         predicts: Predicts::Values,
         ..Facts::new(
             "larr",
-            "support vector regression, adjusted by classifiers of the labels around its answer; gives numbers only",
+            "support vector regression, adjusted by classifiers of the labels around its prediction; predicts numbers only",
             "Guo, Fu, Dyer and Huang, Image-based human age estimation by manifold learning and locally adjusted robust regression, IEEE TIP 17(7), 2008",
         )
     };
@@ -230,7 +230,7 @@ impl<'a> Fitting<'a> {
         Ok(Fitting { parameters, numbers, weights, rows_of, model })
     }
 
-    /// Fits the regressor, on labels brought to deviation 1.
+    /// Fits the regressor, on labels scaled to deviation 1.
     fn regress(&mut self, c: f64) {
         let p = self.parameters;
         let total: f64 = self.weights.iter().sum();
@@ -310,12 +310,12 @@ struct LarrModel {
     /// The values of the labels that have rows, rising.
     competing: Vec<f64>,
     limits: (f64, f64),
-    /// By the places of the two labels among those competing. A pair that is not trained (the fit was stopped) decides nothing.
+    /// By the indices of the two labels among those competing. A pair that is not trained (the fit was interrupted) has no vote.
     pairs: BTreeMap<(u32, u32), Pair>,
 }
 
 impl LarrModel {
-    /// The answer for a row from its kernel values with the rows kept.
+    /// The prediction for a row from its kernel values with the rows kept.
     fn answer(&self, kernel: &[f32]) -> f64 {
         let products = kernel.iter().zip(&self.regression).map(|(&k, &beta)| f64::from(k) * f64::from(beta));
         let regressed = (products.sum::<f64>() - self.rho).clamp(self.limits.0, self.limits.1);

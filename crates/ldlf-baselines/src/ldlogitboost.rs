@@ -1,9 +1,9 @@
-//! `ldlogitboost`: logistic boosting of label distributions, one regression tree a label and round.
+//! `ldlogitboost`: logistic boosting of label distributions, one regression tree per label and round.
 //!
 //! The model is `p = softmax(F)`. Each round fits, for every label `j`, a regression tree `f_j` to the working response
 //! `z = (d_j - p_j) / (p_j (1 - p_j))` with weights `p_j (1 - p_j)`, both sides clipped, and adds
-//! `learning_rate (C - 1)/C (f_j - 1/C sum_k f_k)` to `F_j`. The mean over `k` shifts all scores of a row alike, which softmax does
-//! not see; so it is left out. A leaf holds `f_j = sum (d_j - p_j) / (l2 + sum p_j (1 - p_j))`.
+//! `learning_rate (C - 1)/C (f_j - 1/C sum_k f_k)` to `F_j`. The mean over `k` shifts all scores of a row by the same amount, which softmax
+//! ignores; so it is left out. A leaf holds `f_j = sum (d_j - p_j) / (l2 + sum p_j (1 - p_j))`.
 //!
 //! Source: Xing, Geng, Xue (2016), Logistic boosting regression for label distribution learning, CVPR; after Friedman,
 //! Hastie, Tibshirani (2000), Additive logistic regression, Annals of Statistics 28.
@@ -17,7 +17,7 @@ use crate::boosting::{
     Booster, BoostingParameters, LEAST_CURVATURE, LONGEST_STEP, Round, fit_boosted, load_boosted,
 };
 
-/// Grows one tree a label and round.
+/// Grows one tree per label and round.
 pub struct LdLogitBoost;
 
 impl Algorithm for LdLogitBoost {
@@ -27,7 +27,7 @@ impl Algorithm for LdLogitBoost {
         iterates: true,
         ..Facts::new(
             "ldlogitboost",
-            "boosted regression trees, one a label and round, on the K-L divergence",
+            "boosted regression trees, one per label and round, on the K-L divergence",
             "Xing, Geng, Xue 2016",
         )
     };

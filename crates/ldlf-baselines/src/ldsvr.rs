@@ -1,9 +1,9 @@
 //! `ldsvr`: support vector regression of all components of a distribution at once, through a sigmoid
 //! (Geng and Hou 2015, "Pre-release prediction of crowd opinion on movies by label distribution learning").
 //!
-//! No crate fits several outputs in one such problem (linfa-svm and smartcore regress one output, with a solver for another
-//! loss). What `n` rows cost: two packed lower halves of an `n x n` matrix in single precision (`4 n^2` bytes; 196 MB
-//! at 7,000 rows) and one Cholesky factorisation (`n^3 / 3` products) a step, of at most `iterations` steps. What is
+//! No crate fits several outputs in one such problem (linfa-svm and smartcore regress one output, with another
+//! loss). Cost of `n` rows: two packed lower halves of an `n x n` matrix in single precision (`4 n^2` bytes; 196 MB
+//! at 7,000 rows) and one Cholesky factorisation (`n^3 / 3` products) per step, for at most `iterations` steps. What is
 //! `auto` (`scaling`, `target_clip`, `c`, `width`) is chosen on held-out rows from at most `search_rows` training rows.
 
 use std::ops::ControlFlow;
@@ -127,7 +127,7 @@ impl LdsvrParameters {
         let targets = logits(training.targets(), chosen.clip);
         let problem = self.problem(training, at, &targets, chosen);
         let outcome = minimise(&problem, self.limits(), threads, &mut |_, _, _| ControlFlow::Continue(()));
-        // What cannot be solved is not chosen.
+        // A setting whose system cannot be solved is not chosen.
         let Ok(outcome) = outcome else { return Ok(f64::INFINITY) };
         let model = LdsvrModel::without_idle_rows(at, outcome.coefficients, chosen);
         mean_kl(&model, validation, threads)

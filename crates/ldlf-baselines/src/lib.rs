@@ -1,4 +1,4 @@
-//! The baselines: what label distribution data was learnt with before the forest, and what a user would pick instead.
+//! The baselines: published label distribution learners, and general ones that a user may choose instead of the forest.
 //! One file and one line per baseline; a file has its parameters, its algorithm and its model.
 
 pub mod boosting;
@@ -26,7 +26,7 @@ mod svr;
 
 pub use scaling::FeatureScaling;
 
-/// Makes the modules, [`learners`] and [`entries`] of lines `module::Learner`.
+/// Declares the modules, [`learners`] and [`entries`] from lines `module::Learner`.
 macro_rules! baselines {
     ($( $module:ident::$learner:ident, )*) => {
         $( pub mod $module; )*

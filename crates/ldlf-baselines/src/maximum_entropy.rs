@@ -1,6 +1,6 @@
 //! The maximum entropy model, shared by `bfgs-ldl` and `iis-ldl`: `p(y|x) = softmax(theta x + b)_y`.
 //!
-//! Shapes: `theta` is `[features + 1, labels]`, one row a feature and the bias last.
+//! Shapes: `theta` is `[features + 1, labels]`, one row per feature and the bias last.
 
 use ldlf_core::graph::{Flow, Graph, Kind};
 use ldlf_core::stored::{Array, ModelShape, Parts};
@@ -13,7 +13,7 @@ use crate::centring::Centring;
 use crate::scaling::Scaling;
 use crate::softmax_loss::{negative_entropy, soften};
 
-/// Rows that pass through the matrix products together: as double-precision numbers they stay in the cache.
+/// Rows per matrix product: in double precision they stay in the cache.
 const BLOCK: usize = 64;
 
 /// A fitted maximum entropy model.
@@ -32,8 +32,8 @@ impl Model for MaximumEntropy {
         let features = inputs.table()?;
         let (rows, labels) = (features.rows(), self.labels);
         let mut out = Matrix::zeros(rows, labels);
-        let mut blocks: Vec<&mut [f32]> = out.as_mut_slice().chunks_mut(4 * BLOCK * labels).collect();
-        threads.for_each_mut(&mut blocks, |chunk, out| {
+        let mut chunks: Vec<&mut [f32]> = out.as_mut_slice().chunks_mut(4 * BLOCK * labels).collect();
+        threads.for_each_mut(&mut chunks, |chunk, out| {
             let (mut buffer, mut scores) = (Vec::new(), vec![0.0; BLOCK * labels]);
             for (block, out) in out.chunks_mut(BLOCK * labels).enumerate() {
                 let start = (4 * chunk + block) * BLOCK;
@@ -131,7 +131,7 @@ pub(crate) struct Objective<'d> {
     data: &'d Dataset,
     /// The weight of all rows.
     total: f64,
-    /// `sum_i w_i sum_y d_iy ln d_iy`, which makes a K-L divergence of a cross-entropy.
+    /// `sum_i w_i sum_y d_iy ln d_iy`, which turns a cross-entropy into a K-L divergence.
     entropy: f64,
     l2: f64,
     chunks: Vec<RowChunk>,
@@ -172,7 +172,7 @@ impl<'d> Objective<'d> {
         self.l2 = l2;
     }
 
-    /// Parameters in which the minimum is easier to find.
+    /// Centred parameters, in which L-BFGS converges faster.
     pub(crate) fn centring(&self) -> Centring {
         Centring::new(&self.rows, self.data)
     }

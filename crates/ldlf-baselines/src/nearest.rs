@@ -1,6 +1,6 @@
-//! The nearest of some kept rows, exactly.
+//! Exact nearest neighbours among kept rows.
 //!
-//! Distances from blocked products in single precision find the candidates; whatever could stand among the k nearest
+//! Distances from blocked products in single precision find the candidates; every row that could be among the k nearest
 //! within the rounding error of those products is measured again in double precision, and ties go to the lower row number.
 
 use ldlf_core::{Features, Threads};
@@ -8,16 +8,16 @@ use ldlf_math::parallel::chunks;
 
 use crate::reference_rows::{ReferenceRows, squared_norm};
 
-/// Queries that share one block of products: enough to pay for packing the rows kept.
+/// Queries per block of products: enough to amortise the packing of the kept rows.
 const DENSE_BLOCK: usize = 64;
 
 /// The same where products are sums over shared columns: few, so that the block stays in the cache.
 const SPARSE_BLOCK: usize = 8;
 
-/// Distances that are passed over together when none of them is small enough.
+/// Distances skipped together when none of them is small enough.
 const SPAN: usize = 64;
 
-/// The numbers of the `k` nearest rows to each query, nearest first: `k` numbers a query, or fewer where `exclude`
+/// The numbers of the `k` nearest rows to each query, nearest first: `k` per query, or fewer where `exclude`
 /// leaves fewer (each query then still has its own list).
 ///
 /// `exclude(query, row)` names rows that must not be found, such as the query itself.
@@ -76,7 +76,7 @@ impl<'a> Search<'a> {
 
     fn find(&mut self, queries: &Features, query: usize, distances: &[f32], k: usize) -> Vec<u32> {
         queries.copy_row_into(query, &mut self.query);
-        // |fl(x.y) - x.y| <= terms eps |x||y| <= terms eps (|x|^2 + |y|^2) / 2, and it enters twice; the rest rounds thrice.
+        // |fl(x.y) - x.y| <= terms eps |x||y| <= terms eps (|x|^2 + |y|^2) / 2, and it enters twice; the rest is rounded three times.
         let terms = self.query.iter().filter(|x| **x != 0.0).count();
         let relative = (terms + 4) as f32 * f32::EPSILON;
         let own = squared_norm(queries, query);

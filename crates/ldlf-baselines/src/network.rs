@@ -1,6 +1,6 @@
-//! One small dense network under `aa-bp`, `sce-ldl` and `cpnn`: a hidden sigmoid layer, then a softmax over the labels.
+//! The small dense network of `aa-bp`, `sce-ldl` and `cpnn`: a hidden sigmoid layer, then a softmax over the labels.
 //!
-//! The weights stand in one flat slice, so that any optimiser can move them: input weights `[features, hidden]`, hidden
+//! The weights are one flat slice, so that any optimiser can update them: input weights `[features, hidden]`, hidden
 //! biases `[hidden]`, then what the output layer needs. Gradients are those of the summed loss `sum_i w_i K-L(d_i, p_i)`,
 //! whose constant part `sum d ln d` is left out.
 
@@ -15,16 +15,16 @@ use ldlf_math::random::normal;
 
 use crate::softmax_loss::soften;
 
-/// Rows that pass through the network together.
+/// Rows per forward and backward pass.
 pub(crate) const BLOCK: usize = 64;
 
-/// What the hidden layer leads to.
+/// The output layer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Output {
-    /// `scores = h V + c`, one column of `V [hidden, labels]` and one bias a label.
+    /// `scores = h V + c`, one column of `V [hidden, labels]` and one bias per label.
     PerLabel(usize),
-    /// One unit that reads `(x, y)`: `score_y = v . sigmoid(x W + b + u y)`, with `v [hidden]`, `u [hidden]` and the number
-    /// that each label stands for. A bias would cancel in the softmax.
+    /// One unit that reads `(x, y)`: `score_y = v . sigmoid(x W + b + u y)`, with `v [hidden]`, `u [hidden]` and the value
+    /// of each label. A bias would cancel in the softmax.
     Ordered(Vec<f64>),
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn check_memory(hidden: usize, features: usize, labels: usize) -> Res
     Ok(memory::check("the weights and their gradients", &sizes, size_of::<f64>())?)
 }
 
-/// The flat weights by what they are for.
+/// The flat weights by layer.
 struct Weights<'a, T> {
     input: &'a [T],
     bias: &'a [T],
@@ -60,11 +60,11 @@ pub(crate) struct Batch<'a> {
     pub(crate) rows: &'a Features,
     /// Their targets and weights.
     pub(crate) data: &'a Dataset,
-    /// The slope of a penalty on the mean activation of each hidden unit; empty where there is none.
+    /// The derivative of a penalty on the mean activation of each hidden unit; empty where there is none.
     pub(crate) pull: &'a [f64],
 }
 
-/// The room that one pass needs, kept from pass to pass.
+/// Buffers of a pass, reused from pass to pass.
 pub(crate) struct Pass<T> {
     inputs: Vec<T>,
     /// `x W + b`, then its gradient.
@@ -113,7 +113,7 @@ impl Network {
         self.ends()[3]
     }
 
-    /// The weights that a penalty on their size concerns: all but biases.
+    /// The weights that are penalised or decayed: all but biases.
     pub(crate) fn penalised(&self) -> [Range<usize>; 2] {
         let [input, bias, output, last] = self.ends();
         match self.output {
@@ -122,8 +122,8 @@ impl Network {
         }
     }
 
-    /// Random weights: normal with deviation `1 / sqrt(inputs of the layer)`, or 1 for the label's value, beside which the
-    /// features together weigh as much; biases 0.
+    /// Random weights: normal with deviation `1 / sqrt(inputs of the layer)`, or 1 for the label's value, which is then as
+    /// large as the contribution of all features; biases 0.
     pub(crate) fn initial<T: Float>(&self, seed: Seed) -> Vec<T> {
         let mut generator = seed.named("weights").generator();
         let mut weights = vec![T::ZERO; self.size()];
@@ -236,7 +236,7 @@ impl Network {
                 graph.node("Gemm", "scores", &[&hidden_units, &weights, &bias])
             }
             Output::Ordered(values) => {
-                // [rows, 1, hidden] + [labels, hidden]: every row meets every label's value.
+                // [rows, 1, hidden] + [labels, hidden]: every row with every label's value.
                 let axis = graph.i64s("axis", vec![1]);
                 let before = graph.node("Unsqueeze", "each_row", &[&before, &axis]);
                 let shifts = values.iter().flat_map(|&value| last.iter().map(move |&u| u * value as f32));
@@ -262,7 +262,7 @@ impl Network {
         self.forward(flat, batch.rows, ids, pass);
         let labels = self.labels();
         let mut loss = 0.0;
-        // The scores give way to their gradient w (p - d).
+        // The scores are replaced by their gradient w (p - d).
         pass.scores.clear();
         for (&id, scores) in ids.iter().zip(pass.distributions.chunks_exact_mut(labels)) {
             let (target, weight) = (batch.data.targets().row(id), f64::from(batch.data.weight(id)));

@@ -1,10 +1,10 @@
-//! Ordered labels: the numbers that labels stand for, and the one number of every row.
+//! Ordered labels: the value of every label, and the number of every row.
 
 use ldlf_core::error::Subject;
 use ldlf_core::estimates::mean;
 use ldlf_core::{Dataset, Error, Result, message};
 
-/// The numbers that the labels stand for, or a sentence that `learner` needs them.
+/// The values of the labels, or an error that `learner` needs them.
 pub(crate) fn label_values<'d>(data: &'d Dataset, learner: &str) -> Result<&'d [f64]> {
     match &data.schema().label_values {
         Some(values) if values.len() == data.labels() => Ok(values),
@@ -12,14 +12,14 @@ pub(crate) fn label_values<'d>(data: &'d Dataset, learner: &str) -> Result<&'d [
             Err(Error::usage(format!("{learner} needs labels that stand for numbers")).with_remedy(message![
                 "give them with ",
                 Subject::LabelValues,
-                ", or one label a row with ",
+                ", or one label per row with ",
                 Subject::LabelColumn
             ]))
         }
     }
 }
 
-/// The number of every row: its single label, or where there is none the mean of its distribution.
+/// The number of every row: its single label, or else the mean of its distribution.
 pub(crate) fn numbers(data: &Dataset, values: &[f64]) -> Vec<f64> {
     match data.truth() {
         Some(truth) => truth.to_vec(),

@@ -1,4 +1,4 @@
-//! From decision values of pairs of classes to one distribution: a sigmoid a pair (Platt 2000, by the method of Lin, Lin and
+//! From decision values of pairs of classes to one distribution: a sigmoid per pair (Platt 2000, by the method of Lin, Lin and
 //! Weng 2007), and the coupling of all pairs (Wu, Lin and Weng 2004, their second method).
 
 use ldlf_math::numeric::sigmoid;
@@ -17,7 +17,7 @@ impl Sigmoid {
     }
 
     /// The most likely sigmoid for decision values of rows with signs (first class: +1) and weights. Each class counts one row
-    /// more than it has, half of it on the other side, which keeps the sigmoid finite where the classes are apart.
+    /// more than it has, half of it on the other side, which keeps the sigmoid finite where the classes are separable.
     pub(crate) fn fit(decisions: &[f64], signs: &[f64], weights: &[f64]) -> Self {
         let count_of = |sign: f64| -> f64 {
             signs.iter().zip(weights).filter(|(y, _)| **y == sign).map(|(_, w)| w).sum()

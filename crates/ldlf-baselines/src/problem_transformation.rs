@@ -1,5 +1,5 @@
 //! From distributions to single labels ("problem transformation", Geng 2016, section 3.1): each row becomes one weighted row
-//! a label, of weight `w_i d_ic`, on which any classifier that gives probabilities can be trained.
+//! per label, of weight `w_i d_ic`, on which any classifier that gives probabilities can be trained.
 
 use ldlf_core::{Dataset, Matrix, Seed};
 use rand::RngExt;
@@ -14,8 +14,8 @@ pub(crate) fn weights(data: &Dataset) -> Matrix<f32> {
     weights
 }
 
-/// How often each single-label row comes up when as many as the set has rows are drawn by their weights, with replacement:
-/// `[rows, labels]`, the published form of the method.
+/// How often each single-label row is drawn when as many as there are rows are drawn with replacement, by their weights:
+/// `[rows, labels]`; the published form of the method.
 pub(crate) fn resampled(data: &Dataset, seed: Seed) -> Matrix<f32> {
     let weights = weights(data);
     let mut total = 0.0f64;

@@ -1,4 +1,4 @@
-//! A fit that iterates: what every such baseline tells its observer, measures on held-out rows, and keeps.
+//! Iterative fits: reports to the observer, early stopping on held-out rows, the best model so far.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use ldlf_core::{
     Dataset, FitContext, FitEvent, InProgress, Inputs, Model, Prediction, Result, StopReason, Threads,
 };
 
-/// Splits `data` into rows to learn from and rows to measure on; without patience, or with too few rows, nothing is held out.
+/// Splits `data` into training rows and held-out rows; without patience, or with too few rows, nothing is held out.
 pub(crate) fn split(
     data: &Dataset,
     share: f64,
@@ -52,7 +52,7 @@ impl InProgress for Now<'_> {
 }
 
 impl<'f, 'c, M: Model + Clone> Progress<'f, 'c, M> {
-    /// Nothing done yet, at most `total` iterations to come.
+    /// Before the first of at most `total` iterations.
     pub(crate) fn new(
         context: &'f mut FitContext<'c>,
         total: usize,
@@ -76,13 +76,13 @@ impl<'f, 'c, M: Model + Clone> Progress<'f, 'c, M> {
         &self.context.threads
     }
 
-    /// From now on measures these rows.
+    /// Validates on these rows from now on.
     pub(crate) fn hold(&mut self, held: Option<Dataset>, patience: Option<usize>) {
         self.held = held;
         self.patience = Patience::new(patience.unwrap_or(usize::MAX));
     }
 
-    /// One more iteration is done and `model` is what it came to. `Break` ends the fit.
+    /// Records an iteration and its model. `Break` ends the fit.
     pub(crate) fn advance(&mut self, loss: f64, model: &M) -> Result<ControlFlow<StopReason>> {
         self.iteration += 1;
         self.loss = Some(loss);
@@ -110,8 +110,8 @@ impl<'f, 'c, M: Model + Clone> Progress<'f, 'c, M> {
         Ok(verdict)
     }
 
-    /// The model to keep (the best on the held-out rows, else `last`) and how the fit went. `ended` says why when
-    /// nobody broke it off.
+    /// The model to keep (the best on the held-out rows, else `last`) and how the fit went. `ended` is the reason where
+    /// the fit was not stopped before.
     pub(crate) fn finish(self, last: M, ended: StopReason) -> (M, Summary) {
         let validation_kl = self.patience.best;
         let best_iteration = validation_kl.map(|_| self.patience.best_iteration);

@@ -1,6 +1,6 @@
 //! `pt-bayes`: Gaussian naive Bayes on single-label rows (Geng 2016, section 3.1, "problem transformation").
 //!
-//! linfa-bayes has the classifier, on dense rows with whole labels; here rows have weights and may be sparse.
+//! linfa-bayes has this classifier for dense, unweighted rows; here rows have weights and may be sparse.
 
 use std::ops::ControlFlow;
 
@@ -121,7 +121,7 @@ impl Moments {
     }
 }
 
-/// The moments, and what makes scores of sparse rows fast: `ln p = base_c + sum_j x_j (linear_cj - x_j square_cj)`, where
+/// The moments, in the form that makes scores of sparse rows fast: `ln p = base_c + sum_j x_j (linear_cj - x_j square_cj)`, where
 /// features that are zero add nothing.
 struct PtBayesModel {
     moments: Moments,

@@ -1,9 +1,9 @@
 //! `pt-svm`: support vector classifiers of every pair of labels on single-label rows, their probabilities coupled
 //! (Geng 2016, section 3.1, "problem transformation").
 //!
-//! The set is resampled to its own size, as published: the rows of a pair then number about `2 n / labels`, where weighting
-//! every single-label row would give `2 n`. A row drawn more than once stands in its problem once, at that multiple of
-//! the cost. Row weights are weights of drawing.
+//! The dataset is resampled to its own size, as published: the rows of a pair then number about `2 n / labels`, where weighting
+//! every single-label row would give `2 n`. A row drawn more than once occurs in its problem once, with that multiple of
+//! the cost. Row weights are sampling weights.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ use crate::scaling::{FeatureScaling, Scaling};
 use crate::svc::{KernelRows, decisions, train};
 
 ldlf_core::choices! {
-    /// How alike two rows are.
+    /// The similarity of two rows.
     pub enum KernelKind {
         /// `exp(-|x - y|^2 / (2 s^2))`.
         Rbf = "rbf",
@@ -53,7 +53,7 @@ ldlf_core::parameters! {
     }
 }
 
-/// Pairs that are trained between two reports.
+/// Pairs trained between two reports.
 const BATCH: usize = 8;
 
 /// The least probability of a class within its pair: coupling needs all above 0.
@@ -61,7 +61,7 @@ const LEAST_PROBABILITY: f64 = 1e-7;
 
 /// For every pair of labels `(i, j)` a classifier `f_ij(x) = sum_r beta_r k(x_r, x) - rho` and a sigmoid
 /// `r_ij = 1 / (1 + exp(a f_ij + b))`; then the distribution `p` that minimises `sum_ij (r_ji p_i - r_ij p_j)^2`.
-/// A label of which no row was drawn gets its mean share.
+/// A label of which no row was drawn gets its mean probability.
 pub struct PtSvm;
 
 impl PtSvmParameters {
@@ -88,7 +88,7 @@ impl PtSvmParameters {
         let whole = fit(&mut kernel, &all);
         let order = permutation(members.len(), &mut seed.generator());
         let mut held_values = vec![0.0f64; members.len()];
-        // More folds than members would be empty ones.
+        // More folds than members would leave empty folds.
         let folds = self.folds.min(members.len().max(2));
         for fold in 0..folds {
             let in_fold = |&(place, _): &(usize, &usize)| place % folds == fold;
@@ -101,7 +101,7 @@ impl PtSvmParameters {
                     let classifier = fit(&mut kernel, &used);
                     decisions(&classifier, &mut kernel, &used, &held)
                 }
-                // One class only: every row is taken to be of it.
+                // One class only: every row is assigned to it.
                 (first, second) => vec![f64::from(i8::from(first) - i8::from(second)); held.len()],
             };
             held.iter().zip(values).for_each(|(&at, value)| held_values[at] = value);
@@ -117,7 +117,7 @@ impl PtSvmParameters {
     }
 }
 
-/// What was learnt of one pair.
+/// The classifier of one pair.
 struct Pair {
     /// Kept rows with their coefficients; a row drawn for both labels comes twice.
     coefficients: Vec<(usize, f32)>,
@@ -203,8 +203,8 @@ impl Algorithm for PtSvm {
     }
 }
 
-/// The drawn rows and, for every pair of classes, a classifier and a sigmoid. A pair that is not trained (the fit was stopped)
-/// says one half.
+/// The drawn rows and, for every pair of classes, a classifier and a sigmoid. A pair that is not trained (the fit was interrupted)
+/// has the probability one half.
 struct PtSvmModel {
     scaling: Scaling,
     kept: ReferenceRows,

@@ -3,7 +3,7 @@
 use ldlf_core::{Features, Threads};
 use ldlf_math::parallel::chunks;
 
-/// Makes the square of a feature of deviation 1 about as large as the feature.
+/// Scales the square of a feature of deviation 1 to about the size of the feature.
 const SQUARE: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// The coefficients `[l, q, b]` of a function: twice the features and one.
@@ -35,24 +35,24 @@ fn add_terms(rows: &Features, row: usize, factor: f64, out: &mut [f64]) {
 pub(crate) struct Wanted<'a> {
     pub(crate) rows: &'a Features,
     pub(crate) which: &'a [usize],
-    /// One a row of `rows`.
+    /// One per row of `rows`.
     pub(crate) values: &'a [f64],
-    /// One a row of `rows`.
+    /// One per row of `rows`.
     pub(crate) weights: &'a [f64],
 }
 
-/// Rows that one task sums over.
+/// Rows per task.
 const CHUNK: usize = 512;
 
 /// The conjugate gradients end when the residual has fallen by this factor ...
 const TOLERANCE: f64 = 1e-9;
-/// ... or after so many steps.
+/// ... or after this many steps.
 const STEPS: usize = 1000;
 
 impl Wanted<'_> {
     /// Minimises `sum_i w_i (y_i - f(x_i))^2 + penalty (|l|^2 + |q|^2)` by conjugate gradients from `start`.
     ///
-    /// Rows are only ever multiplied with: sparse ones stay sparse, and many features cost no square matrix.
+    /// Needs only products with the rows: sparse rows stay sparse, and many features need no square matrix.
     pub(crate) fn fit(&self, penalty: f64, start: Coefficients, threads: &Threads) -> Coefficients {
         let size = start.len();
         let mut point = start;
@@ -93,7 +93,7 @@ impl Wanted<'_> {
         product
     }
 
-    /// `Z^T W Z c`, or `Z^T W y` where the wanted values are asked for.
+    /// `Z^T W Z c`, or `Z^T W y` of the targets.
     fn normal_product(&self, coefficients: &[f64], of_values: bool, threads: &Threads) -> Vec<f64> {
         let parts = threads.map(chunks(self.which.len(), CHUNK), |range| {
             let mut part = vec![0.0; coefficients.len()];

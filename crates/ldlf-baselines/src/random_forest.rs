@@ -1,6 +1,6 @@
 //! `random-forest`: bagged trees that split on the distribution vector.
 //!
-//! Each tree sees a bootstrap sample and, at every split, a random share of the features. A split lowers the squared
+//! Each tree sees a bootstrap sample and, at every split, a random fraction of the features. A split lowers the squared
 //! error summed over the labels; a leaf holds the weighted mean of its rows' distributions; the forest predicts the mean
 //! over its trees: `p(x) = 1/T sum_t mean{ d_i : i in leaf_t(x) }`.
 //!
@@ -45,7 +45,7 @@ impl TreeForestParameters {
         Plan { trees: self.trees, bootstrap: self.bootstrap, limits }
     }
 
-    /// Refuses trees that the memory cannot hold: a tree has at least one node and one leaf.
+    /// Refuses trees that do not fit into memory: a tree has at least one node and one leaf.
     pub(crate) fn check_memory(&self, data: &Dataset) -> Result<()> {
         let sizes = [("trees", self.trees), ("labels", data.labels())];
         Ok(memory::check("the trees", &sizes, size_of::<f32>())?)
@@ -61,7 +61,7 @@ pub(crate) fn fitted((model, summary): (ForestModel, Summary)) -> Fitted {
 pub struct RandomForest;
 
 impl RandomForest {
-    /// The forest itself, for whoever starts from its trees; `data` must have rows.
+    /// The forest itself, for learners that start from its trees; `data` must have rows.
     pub fn grow(
         parameters: &TreeForestParameters,
         data: &Dataset,

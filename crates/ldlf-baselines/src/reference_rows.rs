@@ -1,8 +1,8 @@
 //! The training rows that a model keeps, and dot products of other rows with them. Nearest neighbours and kernels both
-//! stand on these: `|x - y|^2 = |x|^2 - 2 x.y + |y|^2`.
+//! use these: `|x - y|^2 = |x|^2 - 2 x.y + |y|^2`.
 //!
 //! Dense rows are multiplied in blocks by a matrix product. Sparse rows are kept a second time column by column: an entry of
-//! a query then meets only the rows that share its column, and the set is never made dense. Of sparse rows, columns that a
+//! a query is then multiplied only with the rows that have its column, and the rows are never made dense. Of sparse rows, columns that a
 //! quarter of the rows hold are kept whole, because adding a whole column takes fewer instructions than scattering it.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
 use ldlf_math::product::{Accumulate, View, ViewMut, product};
 
-/// Rows to compare with, their squared lengths, and what makes products with them fast.
+/// Rows to compare with, their squared norms, and the layout for fast products.
 #[derive(Clone, Debug)]
 pub(crate) struct ReferenceRows {
     rows: Features,
@@ -54,7 +54,7 @@ impl ReferenceRows {
                 multiply(x, y, count, among, out);
             }
             (Features::Dense(y), Features::Sparse(_), _) => {
-                // A block of queries, never the set, is written out with its zeros.
+                // Only a block of queries is made dense.
                 let mut x = vec![0.0; count * width];
                 for (row, x) in range.zip(x.chunks_exact_mut(width.max(1))) {
                     queries.copy_row_into(row, x);

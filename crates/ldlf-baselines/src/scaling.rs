@@ -1,4 +1,4 @@
-//! Columns brought to a common scale inside a model, so that a raw table is a usable input for every baseline.
+//! Feature scaling inside a model, so that every baseline works on unscaled features.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Dataset, Error, Features, Matrix, Result};
 
 ldlf_core::choices! {
-    /// How features are scaled, by what the training rows say.
+    /// How features are scaled, as measured on the training rows.
     pub enum FeatureScaling {
         /// As they are.
         Raw = "raw",
@@ -17,7 +17,7 @@ ldlf_core::choices! {
 }
 
 /// `x_k -> (x_k - shift_k) factor_k`. Dense columns get mean 0 and deviation 1; sparse columns keep their zeros and get
-/// deviation 1 (`shift = 0`). A constant column becomes 0: it says nothing that a bias does not.
+/// deviation 1 (`shift = 0`). A constant column becomes 0: it adds nothing to a bias.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
     shift: Vec<f32>,
@@ -42,7 +42,7 @@ impl Scaling {
             features.for_each_in_row(row, |column, x| mean[column] += w * f64::from(x));
         }
         mean.iter_mut().for_each(|m| *m /= total);
-        // Around the mean in a second pass; a zero that is not stored adds mean^2, which the first line gives to all.
+        // Around the mean in a second pass; a zero that is not stored adds mean^2, which the first line adds for all.
         let mut square: Vec<f64> = mean.iter().map(|m| total * m * m).collect();
         for row in 0..features.rows() {
             let w = weight(row);

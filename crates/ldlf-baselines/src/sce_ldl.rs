@@ -1,4 +1,4 @@
-//! `sce-ldl`: a hidden layer between the features and the maximum entropy output, wished to be active rarely.
+//! `sce-ldl`: a hidden layer between the features and the maximum entropy output, with a sparsity penalty on its activations.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! The K-L loss of a softmax, under the maximum entropy model and the network alike.
+//! The K-L loss of a softmax, for the maximum entropy model and the network.
 
 use ldlf_core::Dataset;
 use ldlf_math::numeric::xlogy;
@@ -21,7 +21,7 @@ pub(crate) fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
     weight * (mass * sum.ln() - dot)
 }
 
-/// `sum_i w_i sum_y d_iy ln d_iy`: what makes K-L divergences of the cross-entropies that [`soften`] returns.
+/// `sum_i w_i sum_y d_iy ln d_iy`: what turns the cross-entropies that [`soften`] returns into K-L divergences.
 pub(crate) fn negative_entropy(data: &Dataset) -> f64 {
     let of_row = |target: &[f32]| target.iter().map(|&d| xlogy(f64::from(d), f64::from(d))).sum::<f64>();
     data.targets()

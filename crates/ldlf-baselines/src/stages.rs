@@ -1,4 +1,4 @@
-//! A learner that fits another one, perhaps several times, and is watched as one fit.
+//! Learners that fit others, perhaps several times, and report as one fit.
 
 use std::ops::ControlFlow;
 
@@ -7,16 +7,16 @@ use ldlf_core::{
     Dataset, FitContext, FitEvent, Fitted, InProgress, Learner, Model, Prediction, Result, StopReason,
 };
 
-/// Fits that follow each other: iterations count on from one to the next.
+/// Consecutive fits with one count of iterations.
 pub(crate) struct Stages {
-    /// Iterations reported by the stages that are over.
+    /// Iterations reported by the finished stages.
     before: usize,
-    /// How many stages there may still be.
+    /// Maximum number of stages left.
     left: usize,
 }
 
 impl Stages {
-    /// At most `count` stages, none of them begun.
+    /// At most `count` stages.
     pub(crate) fn new(count: usize) -> Self {
         Stages { before: 0, left: count }
     }
@@ -58,7 +58,7 @@ pub(crate) fn was_stopped(summary: &Summary) -> bool {
     matches!(summary.stopped, StopReason::Interrupted | StopReason::TimeLimit)
 }
 
-/// A finished model as it is shown to an observer.
+/// A finished model as an observer sees it.
 pub(crate) struct Shown<'a>(pub &'a dyn Model);
 
 impl InProgress for Shown<'_> {

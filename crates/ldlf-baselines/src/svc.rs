@@ -1,7 +1,7 @@
-//! Support vector machines, a classifier of two classes and what it shares with regression: sequential minimal optimisation with second-order working sets (Fan, Chen and
-//! Lin 2005), kernel rows computed when first needed and kept within a budget.
+//! Support vector machines: a classifier of two classes, and the solver that it shares with regression. Sequential minimal
+//! optimisation with second-order working sets (Fan, Chen and Lin 2005); kernel rows are computed when first needed and cached.
 //!
-//! Written here because the crates at hand do not fit: linfa-svm wants the whole kernel of dense rows and has weights of
+//! Written here because the existing crates do not fit: linfa-svm needs the whole kernel of dense rows and has weights of
 //! classes but not of rows, smartcore trains for a number of epochs on dense rows, without weights, and bindings to
 //! LIBSVM would bring C++.
 
@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use crate::kernel::Kernel;
 use crate::reference_rows::ReferenceRows;
 
-/// Bytes of kernel rows that one problem keeps.
+/// Cache size of kernel rows per problem, in bytes.
 const BUDGET: usize = 256 << 20;
 
-/// Steps a row before giving up; problems of this field need a few.
+/// Maximum number of steps per row; a few are usual.
 const STEPS_PER_ROW: usize = 200;
 
 /// Rows of the kernel matrix, computed when asked for.
@@ -31,7 +31,7 @@ impl<'a> KernelRows<'a> {
         KernelRows { kernel, rows, kept: vec![None; rows.len()], order: VecDeque::new(), most }
     }
 
-    /// Makes sure that row `i` is there, without giving up row `spare`.
+    /// Makes sure that row `i` is cached, without evicting row `spare`.
     fn ensure(&mut self, i: usize, spare: usize) {
         if self.kept[i].is_some() {
             return;
@@ -89,7 +89,7 @@ pub(crate) fn minimise(
     let mut gradient = linear.to_vec();
     let diagonal: Vec<f64> = members.iter().map(|&row| kernel_diagonal(kernel, row)).collect();
     for _ in 0..STEPS_PER_ROW * count.max(100) {
-        // i: the largest -y G among those that may rise.
+        // i: the largest -y G among those that may increase.
         let mut first = None;
         let mut highest = f64::NEG_INFINITY;
         for t in 0..count {
@@ -101,7 +101,7 @@ pub(crate) fn minimise(
         let Some(i) = first else { break };
         kernel.ensure(members[i], members[i]);
         let row = kernel.row(members[i]);
-        // j: the one that promises the largest fall of the objective together with i.
+        // j: the one with the largest predicted decrease of the objective together with i.
         let (mut second, mut best, mut lowest) = (None, 0.0, f64::INFINITY);
         for t in 0..count {
             let may_fall = if signs[t] > 0.0 { alpha[t] > 0.0 } else { alpha[t] < costs[t] };
@@ -144,7 +144,7 @@ fn kernel_diagonal(kernel: &KernelRows<'_>, row: usize) -> f64 {
     }
 }
 
-/// Adds, and lands on a bound exactly when within rounding of it.
+/// Adds, and snaps to a bound when within rounding of it.
 fn move_within(alpha: &mut f64, by: f64, cost: f64) {
     *alpha += by;
     if *alpha < 1e-12 * cost {

@@ -1,4 +1,4 @@
-//! Support vector regression: `f(x) = sum_i beta_i k(x_i, x) - rho` with errors below `epsilon` free of charge.
+//! Support vector regression: `f(x) = sum_i beta_i k(x_i, x) - rho` with no loss for errors below `epsilon`.
 
 use crate::svc::{Classifier, KernelRows, minimise};
 
@@ -6,7 +6,7 @@ use crate::svc::{Classifier, KernelRows, minimise};
 /// `members`; `values` and `costs` go with them.
 ///
 /// The dual of `1/2 |w|^2 + sum_i costs_i max(0, |y_i - f(x_i)| - epsilon)`, as a problem of the classifier's form: every row
-/// stands in it twice, once to be raised and once to be lowered.
+/// occurs in it twice, once to be raised and once to be lowered.
 pub(crate) fn regress(
     kernel: &mut KernelRows<'_>,
     members: &[usize],

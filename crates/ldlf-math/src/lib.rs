@@ -1,6 +1,6 @@
 //! Numerics without a domain: what every learner of `ldlf` computes with, independent of labels and files.
 //!
-//! Matrices ([`matrix`]), numerically safe functions ([`numeric`], the only home of sigmoid and softmax), matrix
+//! Matrices ([`matrix`]), numerically safe functions ([`numeric`], the only implementation of sigmoid and softmax), matrix
 //! products ([`product`]), loops compiled for the instruction set of the processor ([`simd`]), threads that never change a result
 //! ([`parallel`]), seeds ([`random`]), optimisers ([`optimise`]), and the available memory ([`memory`]).
 

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// The environment variable that limits the memory.
 pub const VARIABLE: &str = "LDLF_MEMORY";
 
-/// Assumed where nothing is known: the memory of a very large machine.
+/// Assumed where the system does not say: the memory of a very large machine.
 const UNKNOWN: usize = 64 << 30;
 
 /// The memory that may be allocated now, in bytes.

@@ -1,4 +1,4 @@
-//! The only home of sigmoid, log-sum-exp, softmax, `x ln y` and simplex checks.
+//! The only implementation of sigmoid, log-sum-exp, softmax, `x ln y` and simplex checks.
 
 /// The smallest probability whose logarithm is taken.
 pub const SMALLEST_PROBABILITY: f64 = 1e-12;

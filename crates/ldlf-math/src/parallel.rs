@@ -31,8 +31,8 @@ impl Threads {
     }
 
     /// As [`Threads::new`], where the caller's thread is one of the pool: it works instead of sleeping, which halves the
-    /// time of a small step. For the thread that lives as long as the program and starts all its work; a thread can join only one
-    /// pool and gets an ordinary pool after that.
+    /// time of a small step. For the main thread, which starts all work: a thread can join only one pool and gets an ordinary pool
+    /// after that.
     pub fn joined_by_caller(count: usize) -> Result<Self> {
         Self::build(count, |pool| pool.use_current_thread()).or_else(|_| Self::new(count))
     }

@@ -126,7 +126,7 @@ impl<'a, T> ViewMut<'a, T> {
         ViewMut::strided(data, rows, cols, cols, 1)
     }
 
-    /// Any strides; the last entry must lie within the slice, and no two entries may share a place.
+    /// Any strides; the last entry must lie within the slice, and no two entries may coincide.
     pub fn strided(
         data: &'a mut [T],
         rows: usize,

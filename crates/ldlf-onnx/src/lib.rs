@@ -1,6 +1,6 @@
 //! Models as ONNX files: the graph of [`ldlf_core::graph`] as the protocol buffers that onnxruntime and others read.
 //!
-//! Standard operators only (`ai.onnx`, opset 17), a free number of rows, and beside the graph, as text: the learner, the version
+//! Standard operators only (`ai.onnx`, opset 17), a free number of rows, and as metadata: the learner, the version
 //! of `ldlf`, and as JSON the names of features and labels and the values of ordered labels.
 //!
 //! ```
@@ -25,19 +25,19 @@ use messages::{
     StringStringEntryProto, TensorProto, TensorShape, TensorType, TypeProto, ValueInfoProto, ValueType,
 };
 
-/// The version of the file's format: what came with [`OPSET`].
+/// The version of the file format, released with [`OPSET`].
 const IR_VERSION: i64 = 8;
 
-/// The version of the operators: old enough for runtimes of the last years, new enough for every operator used.
+/// The version of the operators: old enough for runtimes of recent years, new enough for every operator used.
 const OPSET: i64 = 17;
 
-/// What protocol buffers can hold in one message.
+/// Maximum size of a message of protocol buffers.
 const LARGEST_FILE: usize = i32::MAX as usize;
 
-/// What stands in the file beside the graph: names with text.
+/// Metadata of the file: names with text.
 pub type Facts = Vec<(&'static str, String)>;
 
-/// The bytes of a model's ONNX file, or a sentence that the model has none.
+/// The bytes of a model's ONNX file, or an error that the model has none.
 pub fn to_bytes(model: &TrainedModel) -> Result<Vec<u8>> {
     let graph = model.graph()?;
     let Schema { feature_names, label_names, label_values, .. } = &model.schema;
@@ -82,7 +82,7 @@ fn graph_message(graph: &Graph) -> GraphProto {
     }
 }
 
-/// A value of the outside: a free number of rows, and columns where it has them.
+/// An input or output: a free number of rows, and columns where it has them.
 fn value(name: &str, elem_type: i32, width: Option<usize>) -> ValueInfoProto {
     let rows = Dimension { value: Some(DimensionValue::Param("rows".into())) };
     let columns = width.map(|width| Dimension { value: Some(DimensionValue::Value(width as i64)) });

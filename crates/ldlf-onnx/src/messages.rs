@@ -1,4 +1,4 @@
-//! The messages of an ONNX file, as far as a graph of ours needs them: names and numbers of the fields are those of `onnx.proto`
+//! The messages of an ONNX file, as far as this crate needs them: names and numbers of the fields are those of `onnx.proto`
 //! (the ONNX project, <https://github.com/onnx/onnx>).
 
 use prost::{Message, Oneof};
@@ -76,7 +76,7 @@ pub struct NodeProto {
 pub struct AttributeProto {
     #[prost(string, tag = "1")]
     pub name: String,
-    // Written even where it is 0: what is absent counts as forgotten.
+    // Written even where it is 0: an absent value counts as missing.
     #[prost(int64, optional, tag = "3")]
     pub i: Option<i64>,
     #[prost(int32, tag = "20")]

@@ -1,15 +1,15 @@
-//! Features as tree growing reads them: by column, or by row with the zeros left out.
+//! Features in the layout for growing trees: by column, or by row without the zeros.
 //!
-//! For the best thresholds, values become codes of one byte: every distinct value its own where a column has at most
-//! 256 of them (splits are then exact), else 256 ranges with about as many training rows each. For random thresholds the
-//! values stay as they are.
+//! For the best thresholds, values are binned into codes of one byte: one per distinct value where a column has at most
+//! 256 of them (splits are then exact), else 256 quantile bins of the training rows. For random thresholds the
+//! values are not binned.
 
 use ldlf_core::Features;
 
-/// The most codes that a column may have.
+/// Maximum number of codes per column.
 const CODES: usize = 256;
 
-/// Below this share of non-zero values, rows without their zeros are less work than whole columns.
+/// Below this fraction of non-zero values, sparse rows are faster than whole columns.
 const SPARSE_BELOW: f64 = 0.2;
 
 /// One cell per row and feature.
@@ -21,7 +21,7 @@ pub enum Cells<T> {
         /// `[features, rows]`.
         columns: Vec<T>,
     },
-    /// Row after row, only what differs from zero: features rise within a row.
+    /// Row after row, only what differs from zero: features increase within a row.
     Sparse {
         /// Where each row starts; one more than there are rows.
         starts: Vec<usize>,
@@ -33,7 +33,7 @@ pub enum Cells<T> {
 }
 
 impl<T: Copy> Cells<T> {
-    /// The whole of a column; dense cells only.
+    /// A column; dense cells only.
     #[inline(always)]
     pub fn column(columns: &[T], rows: usize, feature: usize) -> &[T] {
         &columns[feature * rows..(feature + 1) * rows]
@@ -80,22 +80,22 @@ pub fn values(features: &Features) -> Cells<f32> {
     Cells::Dense { rows, columns }
 }
 
-/// Codes in place of values, rising with them.
+/// Codes in place of values, in the same order.
 pub struct Codes {
     /// One code per row and feature.
     pub(crate) cells: Cells<u8>,
     /// Where the codes of each feature start in the three lists below; one more than there are features.
     pub(crate) first: Vec<u32>,
-    /// The smallest value behind each code.
+    /// The smallest value of each code.
     lowest: Vec<f32>,
-    /// The largest value behind each code.
+    /// The largest value of each code.
     highest: Vec<f32>,
     /// The code of zero; meaningful for sparse cells.
     pub(crate) zero: Vec<u8>,
 }
 
 impl Codes {
-    /// Gives every column its codes.
+    /// Bins every column.
     pub fn new(features: &Features) -> Self {
         let values = values(features);
         let cols = features.cols();
@@ -135,13 +135,13 @@ impl Codes {
         codes
     }
 
-    /// Notes the codes of one column, given its values and how many zeros stand beside them, and gives the largest
-    /// value behind each. Values on both sides of zero never share a code with it when zeros are implicit.
+    /// Adds the codes of one column, given its values and the number of its implicit zeros, and gives the largest
+    /// value of each. Values on both sides of zero never share a code with it when zeros are implicit.
     fn add_feature(&mut self, mut stored: Vec<f32>, zeros: usize) -> Vec<f32> {
         stored.sort_unstable_by(f32::total_cmp);
         let mut runs: Vec<(f32, usize)> = Vec::new();
         for v in stored {
-            // -0.0 sorts apart from 0.0 and equals it.
+            // -0.0 sorts before 0.0 and is equal to it.
             match runs.last_mut() {
                 Some((value, count)) if *value == v => *count += 1,
                 _ => runs.push((v, 1)),
@@ -156,8 +156,8 @@ impl Codes {
             self.lowest.extend(runs.iter().map(|&(v, _)| v));
             ends.extend(runs.iter().map(|&(v, _)| v));
         } else {
-            // Equal shares of what is left: a value with many rows takes a code alone and the rest is shared anew.
-            // Zero needs up to two codes of its own to stay apart, kept in reserve.
+            // Equal bins of the remaining rows: a value with many rows gets a code of its own, and the rest is divided again.
+            // Up to two codes are reserved to keep zero separate.
             let reserve = if zeros > 0 { 2 } else { 0 };
             let mut left: usize = runs.iter().map(|&(_, count)| count).sum();
             let mut budget = CODES - reserve;

@@ -1,5 +1,5 @@
-//! Trees grown greedily on label distributions: what the random forests and the boosters are made of, and what the soft forest may
-//! start from.
+//! Trees grown greedily on label distributions: used by the random forests, by the boosters, and as a start of the
+//! soft forest.
 //!
 //! Features by column ([`columns`]), the best split of some rows ([`split_search`]), one tree ([`tree_builder`], [`regression_tree`]),
 //! and many of them, averaged ([`tree_forest`]).

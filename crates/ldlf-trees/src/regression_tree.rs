@@ -1,8 +1,8 @@
 //! A grown regression tree: splits `x_j <= t`, and a vector at every leaf.
 //!
-//! One tree, grown by `tree_builder`, serves both forests and both boosters. Existing crates were
-//! looked at first: smartcore and forust grow trees with one output on dense columns, linfa-trees classifies; none
-//! splits on a vector, and none leaves sparse rows sparse. Hence our own.
+//! One tree, grown by `tree_builder`, serves both forests and both boosters. Written here because
+//! existing crates do not fit: smartcore and forust grow trees with one output on dense columns, linfa-trees classifies;
+//! none splits on a vector, and none keeps sparse rows sparse.
 
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Error, Features, Matrix, Result, Threads, Value};
@@ -20,7 +20,7 @@ struct Node {
     child: u32,
 }
 
-/// A split of a [`Tree`], as one reads it from outside.
+/// A split of a [`Tree`], for readers outside this crate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
     /// The feature that is compared.
@@ -86,7 +86,7 @@ impl Tree {
         depth.into_iter().max().unwrap_or(0)
     }
 
-    /// The vector that a row of features comes to.
+    /// The vector at the leaf of a row of features.
     pub fn predict_row(&self, features: &Features, row: usize) -> &[f32] {
         let leaf = match features {
             Features::Dense(m) => {
@@ -105,7 +105,7 @@ impl Tree {
     fn descend(&self, value: impl Fn(usize) -> f32) -> usize {
         let mut node = self.nodes[0];
         while node.feature != LEAF {
-            // Written so that a value that is not a number goes left, as `x > t` is false for it.
+            // `x > t` is false for NaN, which therefore goes left.
             node =
                 self.nodes[node.child as usize + usize::from(value(node.feature as usize) > node.threshold)];
         }
@@ -113,7 +113,7 @@ impl Tree {
     }
 }
 
-/// Rows that go down a tree side by side: while one waits for memory the others go on.
+/// Rows that descend a tree together, which hides the latency of memory.
 const LANES: usize = 8;
 
 impl Tree {
@@ -138,7 +138,7 @@ impl Tree {
     }
 }
 
-/// Puts a tree together, node by node.
+/// Builds a tree, node by node.
 #[derive(Debug)]
 pub struct Sketch {
     nodes: Vec<Node>,
@@ -147,7 +147,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// A tree of one node that is still to be decided.
+    /// A tree of one undecided node.
     pub fn new(outputs: usize) -> Self {
         Sketch { nodes: vec![Node { feature: LEAF, threshold: 0.0, child: 0 }], values: Vec::new(), outputs }
     }
@@ -160,7 +160,7 @@ impl Sketch {
         child
     }
 
-    /// Makes `node` a leaf and gives its vector to be filled.
+    /// Makes `node` a leaf and gives its vector, to be filled.
     pub fn leaf(&mut self, node: usize) -> &mut [f32] {
         let start = self.values.len();
         self.nodes[node] = Node { feature: LEAF, threshold: 0.0, child: (start / self.outputs) as u32 };
@@ -177,21 +177,21 @@ impl Sketch {
     }
 }
 
-/// How many rows go through the trees together: many, because every block reads every tree from memory once, but a
-/// block for each of a few threads where there are rows for it.
+/// Rows per block of predictions: many, because every block reads every tree from memory once, but few enough that
+/// a few threads get a block each.
 fn rows_together(rows: usize) -> usize {
     (rows / 4).next_multiple_of(LANES).clamp(64, 512)
 }
 
-/// Sums what `trees` say about every row: `[rows, labels]`, in double precision, in the order of the trees.
+/// Sums the outputs of `trees` for every row: `[rows, labels]`, in double precision, in the order of the trees.
 ///
-/// A tree with as many outputs as there are labels adds its whole leaf; trees with one output take turns, tree `t` adds
+/// A tree with as many outputs as there are labels adds its whole leaf; of trees with one output, tree `t` adds
 /// to label `t mod labels`.
 pub fn sum_over_trees(trees: &[Tree], labels: usize, features: &Features, threads: &Threads) -> Vec<f64> {
     let cols = features.cols();
     let parts = threads.map(chunks(features.rows(), rows_together(features.rows())), |rows| {
         let mut sums = vec![0.0f64; rows.len() * labels];
-        // Feature after feature: the features that many splits ask for then fill whole cache lines.
+        // Feature by feature: features used by many splits then fill whole cache lines.
         let height = rows.len();
         let mut block = vec![0.0f32; height * cols];
         for row in rows.clone() {

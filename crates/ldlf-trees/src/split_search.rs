@@ -1,7 +1,7 @@
 //! The search for a node's split: the best threshold of each feature, or a random one.
 //!
-//! Dense features are read column by column. Sparse ones are read row by row, and only what is stored: the zeros of a
-//! node are what its sums lack. Either way the work is in sums of `width` numbers, compiled for the processor at hand.
+//! Dense features are read column by column. Sparse ones are read row by row, and only the stored entries: the sums of the zeros
+//! are the node's sums minus those. Either way the work is in sums of `width` numbers, compiled for the processor in use.
 
 use ldlf_math::random::Generator;
 use ldlf_math::vectorise;
@@ -10,7 +10,7 @@ use rand::RngExt;
 use crate::columns::{Cells, Codes};
 use crate::tree_builder::Limits;
 
-/// The features of the training rows, in the form that the kind of threshold needs.
+/// The feature columns that a split search reads, in the form for its kind of threshold.
 pub enum SplitColumns<'a> {
     /// For the best threshold of each feature.
     Best(&'a Codes),
@@ -52,7 +52,7 @@ impl SplitColumns<'_> {
     }
 }
 
-/// Buffers that live as long as a tree grows.
+/// Buffers of one growing tree.
 pub(crate) struct Scratch {
     /// Sums of statistics: by code, by feature and code, or by feature.
     sums: Vec<f32>,
@@ -60,9 +60,9 @@ pub(crate) struct Scratch {
     occupied: Vec<[u64; 4]>,
     /// By feature: rows of the node with a stored cell.
     stored: Vec<u32>,
-    /// By feature: the smallest and the largest stored value, then the threshold and nothing.
+    /// By feature: the smallest and the largest stored value, then the threshold.
     seen: Vec<(f32, f32)>,
-    /// By feature: the number of the draw that it was last part of.
+    /// By feature: the number of the last draw that included it.
     drawn: Vec<u32>,
     draw: u32,
     /// The drawn features with a stored cell in the node.
@@ -81,18 +81,18 @@ pub(crate) struct Found {
     pub code: u8,
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(crate) struct Outcome {
     pub found: Option<Found>,
     /// Whether any feature had two values in the node.
     pub varied: bool,
 }
 
-/// How much better a later split must be. Two features often part a node's rows alike; which of them is taken must not
-/// hang on the rounding of their sums.
+/// How much better a later split must be. Two features often split a node's rows equally well; which of them is taken
+/// must not depend on the rounding of their sums.
 const BETTER: f32 = 1.0 + 1e-5;
 
-/// Runs `$body` compiled for the processor at hand, once for each common width so that its loops unroll and its sums stay
+/// Runs `$body` compiled for the processor in use, once for each common width so that its loops unroll and its sums stay
 /// in registers.
 macro_rules! specialised {
     ($width:ident, $body:expr) => {
@@ -185,7 +185,7 @@ pub(crate) fn find_best(
     })
 }
 
-/// Adds a row to the sums of its code. Sums that no row was added to are zero: whoever reads them clears them.
+/// Adds a row to the sums of its code. Sums without rows are zero: they are cleared when they are read.
 #[inline(always)]
 fn add_to_code(sums: &mut [f32], occupied: &mut [u64; 4], code: u8, row: &[f32], width: usize) {
     let code = usize::from(code);
@@ -193,7 +193,7 @@ fn add_to_code(sums: &mut [f32], occupied: &mut [u64; 4], code: u8, row: &[f32],
     add(&mut sums[code * width..(code + 1) * width], row);
 }
 
-/// Gives the code of zero what the other codes lack to the node's sums.
+/// Adds to the code of zero the node's sums minus those of the other codes.
 #[inline(always)]
 fn zeros_are_the_rest(sums: &mut [f32], occupied: &mut [u64; 4], zero: u8, total: &[f32], width: usize) {
     let zero = usize::from(zero);
@@ -216,18 +216,18 @@ fn add(to: &mut [f32], row: &[f32]) {
     to.iter_mut().zip(row).for_each(|(t, &v)| *t += v);
 }
 
-/// Adds a row or nothing: a product in place of a branch that no processor can foresee.
+/// Adds a row or nothing: a product instead of an unpredictable branch.
 #[inline(always)]
 fn add_if(condition: bool, to: &mut [f32], row: &[f32]) {
     let counts = f32::from(u8::from(condition));
     to.iter_mut().zip(row).for_each(|(t, &v)| *t += counts * v);
 }
 
-/// What a split with the sums `left` on one side is worth. The numerators of the whole node are zero, so that those of
+/// The gain of a split with the sums `left` on one side. The numerators of the whole node are zero, so that those of
 /// the other side are the same with the other sign: `sum_k L_k^2 (1 / (H_L + penalty) + 1 / (H_R + penalty))`.
 #[inline(always)]
 fn gain(left: &[f32], total: &[f32], penalty: f32, width: usize) -> f32 {
-    // Four lanes: a plain sum would have to be added one by one.
+    // Four lanes: a plain sum would not be vectorised.
     let mut squares = [0.0f32; 4];
     for k in (0..width).step_by(4) {
         for lane in 0..4 {
@@ -263,7 +263,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Looks at every threshold between two occupied codes of a feature, and clears their sums.
+    /// Tries every threshold between two occupied codes of a feature, and clears their sums.
     #[inline(always)]
     fn scan(&mut self, feature: u32, sums: &mut [f32], occupied: [u64; 4], left: &mut [f32], width: usize) {
         let mut in_registers = [0.0f32; 24];
@@ -301,7 +301,7 @@ impl<'a> Best<'a> {
 }
 
 impl Scratch {
-    /// Marks the drawn features and forgets the last draw.
+    /// Marks the drawn features and clears the previous draw.
     fn start_draw(&mut self, drawn: &[u32]) {
         self.draw += 1;
         drawn.iter().for_each(|&feature| self.drawn[feature as usize] = self.draw);
@@ -355,7 +355,7 @@ pub(crate) fn find_random(
                     let side = &mut scratch.left[..width];
                     for start in (0..width).step_by(24) {
                         let lanes = (width - start).min(24);
-                        // Two sums side by side: each addition would wait for the last one of its own.
+                        // Two independent sums, so that additions do not wait for each other.
                         let (mut even, mut odd) = ([0.0f32; 24], [0.0f32; 24]);
                         let mut pairs = scratch.line.chunks_exact(2).zip(statistics.chunks_exact(2 * width));
                         for (v, two_rows) in &mut pairs {
@@ -400,13 +400,13 @@ pub(crate) fn find_random(
                     if (scratch.stored[name] as usize) < rows.len() {
                         (low, high) = (low.min(0.0), high.max(0.0));
                     }
-                    // A threshold at infinity: nothing is on the side that is summed.
+                    // A threshold at infinity: the side that is summed is empty.
                     let threshold = between(low, high, generator);
                     varied |= threshold.is_some();
                     scratch.seen[name].0 = threshold.unwrap_or(f32::INFINITY);
                     scratch.sums[name * width..(name + 1) * width].fill(0.0);
                 }
-                // Only the side without the zeros is summed; the other is what the node's sums lack.
+                // Only the side without the zeros is summed; the other is the node's sums minus it.
                 for (&row, row_statistics) in rows.iter().zip(statistics.chunks_exact(width)) {
                     for (feature, v) in entries(row) {
                         let name = feature as usize;
@@ -450,7 +450,7 @@ fn range(line: &[f32]) -> (f32, f32) {
     (low.into_iter().fold(f32::INFINITY, f32::min), high.into_iter().fold(f32::NEG_INFINITY, f32::max))
 }
 
-/// A uniform draw from `[low, high)`, or nothing when the two are equal.
+/// A uniform draw from `[low, high)`, or none when the two are equal.
 #[inline(always)]
 fn between(low: f32, high: f32, generator: &mut Generator) -> Option<f32> {
     if low >= high {

@@ -1,10 +1,10 @@
 //! Grows one [`Tree`] from the root down, for any [`Objective`] that scores a node by sums over its rows.
 //!
-//! Every row has statistics `(w, h, s_1 .. s_K)`: what it counts for the smallest leaf, a denominator, and numerators. A
-//! node with sums `(W, H, S)` steps to `S_k / H`, and a split into sides with `H_L, L` and `H_R, R` gains
-//! `sum_k (L_k - H_L S_k / H)^2 (1 / (H_L + penalty) + 1 / (H_R + penalty))`. With `h = w` and `s = w d` that is the fall
-//! of the squared error over all labels; with gradients and second derivatives it is the fall of a loss to second order.
-//! Numerators are centred at the node's step before the search: single precision is then enough for its sums.
+//! Every row has statistics `(w, h, s_1 .. s_K)`: its weight in a leaf's minimum, a denominator, and numerators. A
+//! node with sums `(W, H, S)` has the value `S_k / H`, and a split into sides with `H_L, L` and `H_R, R` gains
+//! `sum_k (L_k - H_L S_k / H)^2 (1 / (H_L + penalty) + 1 / (H_R + penalty))`. With `h = w` and `s = w d` that is the decrease
+//! of the squared error over all labels; with gradients and second derivatives it is that of a loss to second order.
+//! Numerators are centred at the node's value before the search: single precision is then enough for its sums.
 
 use ldlf_math::random::Generator;
 use rand::RngExt;
@@ -13,9 +13,9 @@ use crate::columns::Cells;
 use crate::regression_tree::{Sketch, Tree};
 use crate::split_search::{Found, SplitColumns, find_best, find_random};
 
-/// What a tree is grown for.
+/// The objective that a tree is grown for.
 pub trait Objective: Sync {
-    /// What a node settles on before it looks for splits, such as the pair of labels that it sets apart.
+    /// What is fixed for a node before its split search, such as the pair of labels that it separates.
     type Focus;
 
     /// The number `K` of numerators.
@@ -31,20 +31,20 @@ pub trait Objective: Sync {
     fn leaf(&self, focus: &Self::Focus, sums: &[f64], out: &mut [f32]);
 }
 
-/// When a node is not split any further, and which splits are looked at.
+/// When growing ends, and which splits are tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Splits between the root and a leaf at most.
+    /// Maximum number of splits between the root and a leaf.
     pub depth: usize,
-    /// The least weight of the rows in a leaf.
+    /// Minimum weight of the rows in a leaf.
     pub leaf_weight: f64,
-    /// The share of the features that a split looks at, drawn anew each time.
+    /// The fraction of the features tried at a split, drawn anew for each.
     pub feature_share: f64,
     /// Added to the denominator of every score.
     pub penalty: f64,
 }
 
-/// A node that is still to be decided: its rows, and its depth.
+/// An undecided node: its rows and its depth.
 struct Open {
     node: usize,
     start: usize,
@@ -64,11 +64,11 @@ struct Work {
     centred: Vec<f32>,
 }
 
-/// A smaller gain is the rounding of sums over rows that are all alike.
+/// A smaller gain is rounding error on equal rows.
 const LEAST_GAIN: f32 = 1e-10;
 
 impl Work {
-    /// Subtracts the node's step from the numerators.
+    /// Subtracts the node's value from the numerators.
     fn centre(&mut self, width: usize) {
         let per_h: Vec<f32> =
             self.sums.iter().map(|s| (s / self.sums[1].max(f64::MIN_POSITIVE)) as f32).collect();
@@ -90,7 +90,7 @@ pub fn grow<O: Objective>(
     mut rows: Vec<u32>,
     generator: &mut Generator,
 ) -> Tree {
-    // Whole vector registers: the zeros behind the last numerator change nothing.
+    // Padded with zeros to whole vector registers.
     let width = match 2 + objective.numerators() {
         needed @ ..=4 => needed.next_multiple_of(4),
         needed => needed.next_multiple_of(8),
@@ -126,7 +126,7 @@ pub fn grow<O: Objective>(
             objective.leaf(&focus, &work.sums, sketch.leaf(node));
             continue;
         };
-        // Both sides keep the order of the rows: sums stay in one order, and memory is read forwards.
+        // A stable partition: sums stay in one order, and memory is read forwards.
         right.clear();
         let mut kept = 0;
         for at in 0..here.len() {
@@ -139,7 +139,7 @@ pub fn grow<O: Objective>(
             }
         }
         if kept == 0 || right.is_empty() {
-            // Rounding let an empty side pass for one of tiny weight.
+            // By rounding, an empty side had a tiny weight.
             objective.leaf(&focus, &work.sums, sketch.leaf(node));
             continue;
         }
@@ -152,7 +152,7 @@ pub fn grow<O: Objective>(
     sketch.finish()
 }
 
-/// The best split among a fresh draw of features. While all that were drawn are constant on the node, more are drawn.
+/// The best split among a new draw of features. More are drawn while all drawn ones are constant on the node.
 #[allow(clippy::too_many_arguments, reason = "the buffers of one loop, borrowed apart")]
 fn search(
     columns: &SplitColumns<'_>,

@@ -1,4 +1,4 @@
-//! What `random-forest` and `extra-trees` share: trees grown side by side, averaged.
+//! What `random-forest` and `extra-trees` share: trees grown independently, averaged.
 
 use std::ops::ControlFlow;
 
@@ -20,11 +20,11 @@ const TREES_TOGETHER: usize = 16;
 
 /// How a forest is grown.
 pub struct Plan {
-    /// How many trees.
+    /// Number of trees.
     pub trees: usize,
     /// Whether each tree sees rows drawn with replacement (else all rows).
     pub bootstrap: bool,
-    /// Where a tree ends.
+    /// Limits of every tree.
     pub limits: Limits,
 }
 
@@ -70,7 +70,7 @@ fn grow_tree(columns: &SplitColumns<'_>, plan: &Plan, data: &Dataset, seed: Seed
         let mut copies = vec![0u32; rows];
         (0..rows).for_each(|_| copies[generator.random_range(0..rows as u64) as usize] += 1);
         let drawn: Vec<f64> = weights.iter().zip(&copies).map(|(w, &n)| w * f64::from(n)).collect();
-        // A sample of rows that all weigh nothing teaches nothing: such a tree sees every row.
+        // A sample in which every row has weight 0 is replaced by all rows.
         if drawn.iter().any(|&w| w > 0.0) {
             weights = drawn;
         }
@@ -80,7 +80,7 @@ fn grow_tree(columns: &SplitColumns<'_>, plan: &Plan, data: &Dataset, seed: Seed
     grow(columns, &objective, &plan.limits, sample, &mut generator)
 }
 
-/// Grows all trees, in batches so that progress is seen and a stop is heard.
+/// Grows all trees, in batches with a report after each, at which the fit can be interrupted.
 pub fn fit_forest(
     columns: &SplitColumns<'_>,
     plan: Plan,
@@ -113,7 +113,7 @@ pub struct ForestModel {
 }
 
 impl ForestModel {
-    /// The trees, for whoever starts from them.
+    /// The trees, for learners that start from them.
     pub fn trees(&self) -> &[Tree] {
         &self.trees
     }

@@ -8,12 +8,12 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-/// How L-BFGS runs.
+/// Settings of L-BFGS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lbfgs {
     /// How many pairs of steps and gradient changes approximate the Hessian.
     pub memory: usize,
-    /// The largest number of iterations.
+    /// Maximum number of iterations.
     pub iterations: usize,
     /// Ends when an iteration lowers the loss by less than this fraction of `max(|loss|, 1)`.
     pub loss_tolerance: f64,
@@ -66,7 +66,7 @@ impl Lbfgs {
     /// Minimises a function from `start`.
     ///
     /// `evaluate(point, gradient)` returns the loss and writes its gradient; `watch` sees every iteration and may end the run.
-    /// The loss falls at every iteration. A loss that is not finite counts as too long a step.
+    /// The loss falls at every iteration. A loss that is not finite counts as too large a step.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -101,7 +101,7 @@ impl Lbfgs {
             let mut direction = history.direction(&gradient);
             let mut slope = dot(&direction, &gradient);
             if slope >= 0.0 {
-                // Rounding can spoil the pairs near the optimum: start again from the steepest descent.
+                // Rounding can make the pairs useless near the optimum: restart with steepest descent.
                 history.pairs.clear();
                 direction = gradient.iter().map(|g| -g).collect();
                 slope = dot(&direction, &gradient);
@@ -198,7 +198,7 @@ impl History {
 const C1: f64 = 1e-4;
 /// Curvature.
 const C2: f64 = 0.9;
-/// Trials of one line search.
+/// Maximum number of trials of a line search.
 const TRIALS: usize = 30;
 
 /// One point on the line: its distance, loss and slope.

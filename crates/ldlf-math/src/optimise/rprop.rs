@@ -1,7 +1,7 @@
-//! Resilient propagation: full-batch steps that use only the sign of each slope.
+//! Resilient propagation: full-batch steps that use only the signs of the gradient.
 
 /// The rule iRprop- (Riedmiller and Braun 1993; Igel and Huesken 2000): every weight has its own step size, which grows by
-/// 1.2 while its slope keeps its sign and is halved when the sign changes; a changed slope counts as 0 once.
+/// 1.2 while its gradient keeps its sign and is halved when the sign changes; a gradient with a changed sign counts as 0 once.
 #[derive(Clone, Debug)]
 pub struct Rprop {
     lengths: Vec<f64>,
@@ -14,20 +14,20 @@ const LONGEST: f64 = 50.0;
 const SHORTEST: f64 = 1e-9;
 
 impl Rprop {
-    /// For `size` weights, each with the same first step size.
+    /// For `size` weights, each with the same initial step size.
     pub fn new(size: usize, first: f64) -> Self {
         Rprop { lengths: vec![first; size], last: vec![0.0; size] }
     }
 
-    /// Moves every weight against the sign of its slope.
+    /// Moves every weight against the sign of its gradient.
     ///
     /// ```
     /// use ldlf_math::optimise::Rprop;
     /// let mut x = [10.0];
     /// let mut rule = Rprop::new(1, 0.1);
     /// for _ in 0..100 {
-    ///     let slope = [2.0 * (x[0] - 3.0)];
-    ///     rule.step(&mut x, &slope);
+    ///     let gradient = [2.0 * (x[0] - 3.0)];
+    ///     rule.step(&mut x, &gradient);
     /// }
     /// assert!((x[0] - 3.0f64).abs() < 1e-6);
     /// ```

@@ -17,7 +17,7 @@ crate::words! {
     pub enum Schedule {
         /// It does not.
         Constant = "constant",
-        /// It is multiplied by a factor every so many iterations.
+        /// It is multiplied by a factor at regular intervals.
         Step = "step",
         /// Half a cosine from the full rate to zero.
         Cosine = "cosine",
@@ -118,8 +118,8 @@ impl Step {
         }
     }
 
-    /// Lets decoupled decay lead to other values than zero: called after [`Step::apply`] with the places of some weights and the
-    /// target of each, it adds `eta lambda target`. The other rules decay to zero whatever the target.
+    /// Makes decoupled weight decay pull towards other values than zero: called after [`Step::apply`] with the indices of some weights
+    /// and the target of each, it adds `eta lambda target`. The other rules decay to zero whatever the target.
     #[inline(always)]
     pub fn decay_toward(&self, targets: &[(u32, f32)], weights: &mut [f32]) {
         if self.optimiser == Optimizer::AdamW {
