@@ -1,4 +1,4 @@
-//! A network's numbers by name, on the host: for model files, checkpoints and the best epoch.
+//! A network's parameters by name, on the host: for model files, checkpoints and the best epoch.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use ldlf_core::{Error, Result};
 /// Numbers with their shape.
 pub type Numbers = (Vec<usize>, Vec<f32>);
 
-/// Every number of a network by its name (`backbone.conv1.weight`), running statistics included.
+/// Every parameter of a network by its name (`backbone.conv1.weight`), running statistics included.
 pub fn collect<M: Module>(network: &M) -> BTreeMap<String, Numbers> {
     let mut collector = Collector::default();
     network.visit(&mut collector);
     collector.found
 }
 
-/// The network with the numbers of the given names; every name must be there with its shape.
+/// The network with the given parameters; every one must be present with its shape.
 pub fn restore<M: Module>(network: M, numbers: &BTreeMap<String, Numbers>) -> Result<M> {
     let mut restorer = Restorer { path: Path::default(), numbers, failed: None };
     let network = network.map(&mut restorer);
@@ -26,7 +26,7 @@ pub fn restore<M: Module>(network: M, numbers: &BTreeMap<String, Numbers>) -> Re
     }
 }
 
-/// The network in which the parameters that `frozen` names do not learn and their batch norms keep their statistics.
+/// The network with the parameters that `frozen` names frozen; their batch norms keep their statistics.
 pub fn freeze<M: Module>(network: M, frozen: &dyn Fn(&str) -> bool) -> M {
     network.map(&mut Freezer { path: Path::default(), frozen })
 }
@@ -47,7 +47,7 @@ impl Path {
     }
 }
 
-/// Lets a visitor or mapper keep its `path`.
+/// Tracks the `path` of a visitor or mapper.
 macro_rules! keeps_path {
     () => {
         fn enter_module(&mut self, name: &str, _: &str) {

@@ -1,13 +1,13 @@
-//! Dropout whose masks follow from the seed of a training step, so that a step repeated after a resume drops the same units.
+//! Dropout whose masks follow from the seed of a training step, so that a resumed training drops the same units.
 
 use burn::tensor::{Tensor, TensorData};
 use rand::RngExt;
 
 use crate::backbones::Mode;
 
-/// In training, zeroes a fraction of the values and divides the rest by `1 - fraction`, so that the mean stays; otherwise returns `x`.
+/// In training, zeroes a fraction of the values and divides the rest by `1 - fraction`, so that the mean is unchanged; otherwise returns `x`.
 ///
-/// `place` tells the dropout layers of a network apart.
+/// `place` identifies the dropout layer within its network.
 pub fn dropout<const D: usize>(x: Tensor<D>, fraction: f64, mode: &Mode, place: &str) -> Tensor<D> {
     let Mode::Train(seed) = mode else { return x };
     if fraction <= 0.0 {
@@ -15,7 +15,7 @@ pub fn dropout<const D: usize>(x: Tensor<D>, fraction: f64, mode: &Mode, place: 
     }
     let mut generator = seed.named("dropout").named(place).generator();
     let kept = (1.0 / (1.0 - fraction)) as f32;
-    // A draw of 64 bits decides for four values, each to a 65536th.
+    // A draw of 64 bits serves four values, with a resolution of 1/65536 each.
     let threshold = (fraction * 65536.0).round() as u64;
     let shape = x.shape();
     let mut mask = Vec::with_capacity(shape.num_elements());

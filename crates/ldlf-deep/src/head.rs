@@ -1,4 +1,4 @@
-//! The forest head as a module: a linear map, whose outputs the splits of the trees are taken from, and the trees.
+//! The forest head as a module: a linear map, whose outputs are the activations of the splits, and the trees.
 //!
 //! Everything can be computed by tensor operations on any device; on the processor the kernels of `ldlf-forest` give the loss and its
 //! gradient in one pass.
@@ -24,11 +24,11 @@ pub use crate::softmax_head::SoftmaxHead;
 ///
 /// Tree `k` predicts `g_k = sum_l p(l|x) q_l` (Eqn. 1 and 2 of Shen et al. 2017), the head the mean over its trees. Only the linear
 /// map is learnt by gradients and visited as a parameter (`linear.weight`, `linear.bias`); units and leaves are state, which
-/// [`ForestHead::to_core`] shows and [`ForestHead::update_leaves`] moves.
+/// [`ForestHead::to_core`] returns and [`ForestHead::update_leaves`] updates.
 #[derive(Module, Debug)]
 pub struct ForestHead {
     linear: Linear,
-    // The units and leaves of `core` as tensors, where the linear map is.
+    // The units and leaves of `core` as tensors, on the device of the linear map.
     units: Tensor<1, Int>,
     leaves: Tensor<3>,
     #[module(skip)]
@@ -44,10 +44,10 @@ impl ForestHead {
         Ok(ForestHead { linear, units: units_of(&core, &plain), leaves: leaves_of(&core, &plain), core })
     }
 
-    /// This head with other trees, which must take as many units.
+    /// This head with other trees, which must have as many units.
     ///
     /// # Panics
-    /// When the number of units differs; a caller who reads the trees from a file checks first.
+    /// When the number of units differs; a caller that reads the trees from a file checks this first.
     pub fn from_core(self, core: Head<f32>) -> Self {
         assert_eq!(core.shape().units, self.core.shape().units, "the trees take the units of the linear map");
         let device = self.leaves.device();
@@ -75,31 +75,31 @@ impl ForestHead {
         self.linear.forward(features)
     }
 
-    /// The share of every row that reaches every leaf of some trees (Eqn. 1), by tensor operations.
+    /// The probability that a row reaches a leaf, for every row and leaf of some trees (Eqn. 1), by tensor operations.
     ///
     /// # Shapes
     /// - `activations`: `[rows, units]`; result: `[trees, rows, leaves]`
     pub fn route(&self, activations: Tensor<2>, trees: Range<usize>) -> Tensor<3> {
         let (rows, count, splits) = (activations.dims()[0], trees.len(), self.shape().splits());
         let device = activations.device().without_autodiff();
-        let mut shares = Tensor::<3>::ones([count, rows, 1], &device);
+        let mut reach = Tensor::<3>::ones([count, rows, 1], &device);
         if splits == 0 {
-            return shares;
+            return reach;
         }
         let units = self.units.clone().slice(trees.start * splits..trees.end * splits);
-        // Units stand along the first axis, so that taking one is copying a row: [trees, splits, rows].
+        // Units along the first axis, so that selecting one copies a row: [trees, splits, rows].
         let passed = sigmoid(activations).transpose().select(0, units).reshape([count, splits, rows]);
         let mut width = 1;
         while width <= splits {
             let left = passed.clone().narrow(1, width - 1, width).swap_dims(1, 2);
-            let right = shares.clone() * (1.0 - left.clone());
-            shares = Tensor::stack::<4>(vec![shares * left, right], 3).reshape([count, rows, 2 * width]);
+            let right = reach.clone() * (1.0 - left.clone());
+            reach = Tensor::stack::<4>(vec![reach * left, right], 3).reshape([count, rows, 2 * width]);
             width *= 2;
         }
-        shares
+        reach
     }
 
-    /// What some trees predict, `[trees, rows, labels]` (Eqn. 2), by tensor operations.
+    /// The predictions of some trees, `[trees, rows, labels]` (Eqn. 2), by tensor operations.
     fn outputs(&self, activations: Tensor<2>, trees: Range<usize>) -> Tensor<3> {
         let leaves = self.leaves.clone().narrow(0, trees.start, trees.len());
         self.route(activations, trees).matmul(leaves)
@@ -169,7 +169,7 @@ impl ForestHead {
         let activations = values(activations);
         let examples = Examples { targets, labels: shape.labels, weights, rows: None };
         let total = examples.total_weight();
-        // Without rows, or with weights of 0 only, there is neither loss nor gradient.
+        // Without rows, or with weights of 0 only, loss and gradient are 0.
         let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
         let rows = activations.len() / units;
         let parts = threads.map(ldlf_math::parallel::chunks(rows, ROWS), |part| {
@@ -190,7 +190,7 @@ impl ForestHead {
         (loss, Tensor::from_data(TensorData::new(gradient, [rows, units]), &device))
     }
 
-    /// Moves the leaves (Eqn. 12) by the activations and targets of collected mini-batches, the linear map held fixed.
+    /// Updates the leaves (Eqn. 12) by the activations and targets of collected mini-batches, with the linear map fixed.
     ///
     /// # Shapes
     /// - `activations`: `[rows, units]`; `targets`: `[rows, labels]`; `weights`: `[rows]`
@@ -227,7 +227,7 @@ fn leaves_of(core: &Head<f32>, device: &Device) -> Tensor<3> {
     Tensor::from_data(TensorData::new(core.leaves().to_vec(), sizes), device)
 }
 
-/// The mean of the rows' losses by their weights; 0 where nothing weighs.
+/// The mean of the rows' losses by their weights; 0 where all weights are 0.
 pub(crate) fn weighted_mean(losses: Tensor<1>, weights: Option<Tensor<1>>) -> Tensor<1> {
     match weights {
         None => losses.mean(),

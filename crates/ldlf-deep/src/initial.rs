@@ -10,7 +10,7 @@ use rand::RngExt;
 
 /// Draws the parameters of one layer, or of the layers within it.
 ///
-/// Values are made when they are first needed: a network into which a file is loaded draws nothing.
+/// Values are drawn when they are first needed: a network loaded from a file draws nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Initial<'a> {
     seed: Seed,
@@ -33,12 +33,12 @@ impl<'a> Initial<'a> {
         Initial { seed: self.seed.numbered(number as u64), device: self.device }
     }
 
-    /// Where the parameters are.
+    /// The device of the parameters.
     pub fn device(&self) -> &'a Device {
         self.device
     }
 
-    /// A parameter drawn evenly from `-bound..bound`.
+    /// A parameter drawn uniformly from `-bound..bound`.
     pub fn uniform<const D: usize>(&self, name: &str, shape: [usize; D], bound: f64) -> Param<Tensor<D>> {
         let seed = self.seed.named(name);
         self.lazy(shape, move |count| {
@@ -64,8 +64,8 @@ impl<'a> Initial<'a> {
         Param::uninitialized(ParamId::new(), make, self.device.clone(), true, Shape::new(shape))
     }
 
-    /// A convolution whose outputs keep the variance of its inputs through a rectifier: `U(-b, b)` with `b = sqrt(6 / fan in)`
-    /// (He et al. 2015, Eqn. 10), and no bias at first.
+    /// A convolution before a rectifier, initialised to keep the variance of its inputs: `U(-b, b)` with `b = sqrt(6 / fan in)`
+    /// (He et al. 2015, Eqn. 10), with biases of 0.
     pub fn convolution(&self, config: &Conv2dConfig) -> Conv2d {
         let [input, output] = config.channels;
         let [height, width] = config.kernel_size;
@@ -82,7 +82,7 @@ impl<'a> Initial<'a> {
         }
     }
 
-    /// A fully connected layer in front of a rectifier, as [`Initial::convolution`].
+    /// A fully connected layer before a rectifier, as [`Initial::convolution`].
     pub fn rectified_linear(&self, input: usize, output: usize) -> Linear {
         Linear {
             weight: self.uniform("weight", [input, output], (6.0 / input as f64).sqrt()),

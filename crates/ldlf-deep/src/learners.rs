@@ -1,4 +1,4 @@
-//! `dldlf`, `dndf-ldl` and `dldl`: a deep network under trees or a softmax, learnt end to end.
+//! `dldlf`, `dndf-ldl` and `dldl`: a deep network under trees or a softmax, trained end to end.
 
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
@@ -10,7 +10,7 @@ use crate::parameters::{DeepForestParameters, ForestParameters, NetworkParameter
 use crate::plan::{Plan, Rule};
 use crate::training::train;
 
-/// The deep learners, the flagship first.
+/// The deep learners, `dldlf` first.
 pub fn entries() -> Vec<LearnerEntry> {
     vec![
         LearnerEntry::of::<DeepForest>(),
@@ -29,7 +29,7 @@ pub struct DeepForest;
 impl Algorithm for DeepForest {
     type Parameters = DeepForestParameters;
 
-    /// With the backbone `mlp` tables are read, with all others images: the training says where they do not fit.
+    /// The backbone `mlp` reads tables, all others images: training refuses what does not fit.
     const FACTS: Facts = Facts {
         reads: Reads::Either,
         sparse: false,
@@ -38,7 +38,7 @@ impl Algorithm for DeepForest {
         resumes: true,
         ..Facts::new(
             "dldlf",
-            "deep label distribution learning forest: soft trees on a deep network, learnt end to end",
+            "deep label distribution learning forest: soft trees on a deep network, trained end to end",
             "W. Shen, K. Zhao, Y. Guo, A. Yuille: Label Distribution Learning Forests, NIPS 2017",
         )
     };
@@ -114,7 +114,7 @@ impl Algorithm for DeepLdl {
 
     const FACTS: Facts = Facts {
         name: "dldl",
-        summary: "deep label distribution learning: a softmax over the labels on a deep network, learnt end to end",
+        summary: "deep label distribution learning: a softmax over the labels on a deep network, trained end to end",
         source: "B.-B. Gao et al.: Deep Label Distribution Learning with Label Ambiguity, IEEE TIP 2017",
         ..DeepForest::FACTS
     };
@@ -154,7 +154,7 @@ fn fit(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitt
     Ok(Fitted { model: Box::new(model), summary })
 }
 
-/// The forest of the paper's facial age experiments (Section 4): what it does not state (backbone, learning rate, weights) stays open.
+/// The forest of the paper's facial age experiments (Section 4): what the paper does not state (backbone, learning rate, weights) keeps its default.
 fn presets() -> Vec<Preset> {
     vec![Preset::new(
         "paper",

@@ -17,19 +17,19 @@ use crate::output_layer::OutputLayer;
 use crate::stored::{numbers_under, put_network};
 use crate::weights::{WeightReport, load_weights};
 
-/// What training leaves behind.
+/// A trained network and its output layer.
 pub(crate) struct DeepModel {
     /// Which backbone it has.
     pub kind: BackboneKind,
     /// How rows become the input of the network.
     pub preprocessing: Preprocessing,
-    /// How the weight file that it started from matched the network, in words.
+    /// How its weight file matched the network, in words.
     pub weights: Option<String>,
     /// Backbone and projection, without gradients.
     pub network: Network,
     /// The trees, or the softmax.
     pub output: OutputLayer,
-    /// Where it computes.
+    /// Its device.
     pub device: Device,
 }
 
@@ -120,7 +120,7 @@ fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<Deep
     Ok(DeepModel { kind, preprocessing, weights, network, output, device: device.clone() })
 }
 
-/// What a file says about its input must fit the network before anything is made of it.
+/// Refuses preprocessing that does not fit the network.
 fn check_preprocessing(preprocessing: &Preprocessing, kind: BackboneKind) -> Result<()> {
     let fits = match preprocessing {
         Preprocessing::Images(Preparation { side, channels, mean, deviation }) => {
@@ -173,7 +173,7 @@ impl FeatureNetwork {
         Ok(FeatureNetwork { kind, backbone: network.backbone, preprocessing, device })
     }
 
-    /// A network with trained weights and no model; `side` is the network's usual one where it is not given.
+    /// A network with pretrained weights and no model; `side` defaults to the network's usual one.
     pub fn of_weights(backbone: &str, weights: &Path, side: Option<usize>) -> Result<(Self, WeightReport)> {
         let kind = BackboneKind::named(backbone)?;
         let preparation = kind.preparation(side, 3).ok_or_else(|| kind.refusal())?;
@@ -184,7 +184,7 @@ impl FeatureNetwork {
         Ok((FeatureNetwork { kind, backbone: backbone.valid(), preprocessing, device }, report))
     }
 
-    /// The layers that can be written, in their order.
+    /// The layers whose outputs can be computed, in order.
     pub fn layers(&self) -> &'static [&'static str] {
         self.kind.layers()
     }

@@ -1,4 +1,4 @@
-//! Backbone and projection as one network, and rows on their way through it.
+//! Backbone and projection as one network, and passing rows through it.
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;
@@ -15,7 +15,7 @@ use crate::images::{Preparation, prefetch};
 use crate::initial::Initial;
 use crate::output_layer::OutputLayer;
 
-/// A backbone and the linear layer on it, whose outputs the trees (or the softmax) see.
+/// A backbone and a linear layer, whose outputs are the input of the trees (or the softmax).
 #[derive(Module, Debug)]
 pub struct Network {
     /// Turns an image, or a row of a table, into features.
@@ -30,13 +30,13 @@ impl Network {
         let backbone = Backbone::new(kind, input, seed.named("backbone"), device)?;
         let width = backbone.width();
         memory::check("the last layer", &[("features", width), ("units", units)], 4 * size_of::<f32>())?;
-        // The random weights follow from this name: with another they would be others.
+        // The random weights depend on this name.
         let projection = Initial::new(seed, device).of("head").linear(width, units);
         Ok(Network { backbone, projection })
     }
 
     /// The network whose projection gives every unit mean 0 and this standard deviation over some rows, whatever the scale of the
-    /// features: splits that see too little are all near 0.5, and those that see too much are saturated. A unit that does not vary over
+    /// features: splits with too small activations are all near 0.5, and those with too large ones are saturated. A unit that does not vary over
     /// the rows is only shifted.
     ///
     /// # Shapes
@@ -50,7 +50,7 @@ impl Network {
             let over_rows = || activations[unit..].iter().step_by(units).map(|&a| f64::from(a));
             let mean = over_rows().sum::<f64>() / rows as f64;
             let spread = (over_rows().map(|a| (a - mean).powi(2)).sum::<f64>() / rows as f64).sqrt();
-            // Below that, rounding is all that varies.
+            // Below that, the variation is rounding.
             if spread > 1e-5 * (1.0 + mean.abs()) {
                 *factor = deviation / spread;
             }
@@ -71,7 +71,7 @@ impl Network {
     }
 }
 
-/// The parameter with other numbers: `value(place, number)`.
+/// The parameter with new values: `value(index, old)`.
 fn rewritten<const D: usize>(
     parameter: Param<Tensor<D>>,
     value: impl Fn(usize, f64) -> f64,
@@ -100,7 +100,7 @@ pub enum Preprocessing {
 }
 
 impl Preprocessing {
-    /// What a network sees.
+    /// The input of the network.
     pub fn input(&self) -> Input {
         match self {
             Preprocessing::Images(preparation) => {
@@ -159,10 +159,10 @@ impl Preprocessing {
 /// Threads that prefetch images for a network.
 pub(crate) const READERS: usize = 2;
 
-/// Rows that go through a network at once when it predicts.
+/// Rows per batch of a prediction.
 const AT_ONCE: usize = 32;
 
-/// Passes some rows through a network, a few at a time, and joins what `through` makes of them.
+/// Passes some rows through a network in batches and joins the outputs of `through`.
 ///
 /// # Shapes
 /// - `through`: `[rows, channels, side, side]` to `[rows, outputs]`; result: `[rows, outputs]`, row after row
@@ -207,8 +207,8 @@ pub fn predict(
     Ok(Matrix::new(chosen.len(), output.labels(), output.predict(&activations, compute.threads()))?)
 }
 
-/// The threads of a fit or a prediction. `burn` spreads its work over the `rayon` pool that it is called from; with one thread that has to be
-/// a pool of one, or it would take all cores.
+/// The threads of a fit or a prediction. `burn` works on the `rayon` pool that it is called from; one thread needs
+/// a pool of one, or all cores would be used.
 pub struct Compute {
     threads: Threads,
     alone: Option<ThreadPool>,
@@ -281,7 +281,7 @@ mod tests {
                     .unwrap();
             let rows = 20;
             let width = network.backbone.width();
-            // Large beside its spread, as features behind a rectifier are.
+            // Large beside its deviation, as features after a rectifier are.
             let numbers = (0..rows * width).map(|i| size * (5.0 + ((i * 31) % 17) as f32 / 17.0)).collect();
             let features = Tensor::<2>::from_data(TensorData::new(numbers, [rows, width]), &device);
             let network = network.standardise_activations(features.clone(), 2.0);

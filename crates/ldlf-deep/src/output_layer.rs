@@ -1,5 +1,5 @@
-//! From the activations of a network to distributions: trees or a softmax. Both see activations and targets only and give the loss and
-//! its gradient, on the host: activations are few (one per split and row), and the kernels of the shallow forest serve there.
+//! From the activations of a network to distributions: trees or a softmax. Both take activations and targets and give the loss and
+//! its gradient, on the host: activations are few (one per split and row), and the kernels of the shallow forest can be used.
 
 use std::ops::Range;
 
@@ -150,7 +150,7 @@ impl OutputLayer {
     }
 }
 
-/// `-sum_c d_c ln p_c`; leaves `weight (p - d)` in the place of the activations. A target may not sum to 1 to the last bit.
+/// `-sum_c d_c ln p_c`; replaces the activations by `weight (p - d)`. A target may not sum to exactly 1.
 fn softmax_loss(row: &mut [f32], target: &[f32], weight: f32) -> f64 {
     let logarithm = log_sum_exp(row);
     let mut loss = 0.0;
@@ -162,7 +162,7 @@ fn softmax_loss(row: &mut [f32], target: &[f32], weight: f32) -> f64 {
     loss
 }
 
-/// Convolves every distribution with a Gaussian; what would leave the ends is returned by normalising.
+/// Convolves every distribution with a Gaussian and normalises it.
 fn smooth(leaves: &mut [f32], labels: usize, deviation: f64) {
     let reach = (3.0 * deviation).ceil() as usize;
     let kernel: Vec<f64> = (0..=reach).map(|step| (-0.5 * (step as f64 / deviation).powi(2)).exp()).collect();

@@ -15,11 +15,11 @@ ldlf_core::parameters! {
         backbone: BackboneKind = BackboneKind::SmallCnn;
         /// File of pretrained weights (.safetensors, .pth); none starts from random ones.
         weights: Option<String> = None;
-        /// Side of the square input in pixels; auto is the usual one of the backbone.
+        /// Side of the square input in pixels; auto is the default of the backbone.
         side: Auto<usize> = Auto::Auto, at_least 8, at_most 4096;
         /// Channels of the images: 3 for colour, 1 for grey.
         channels: usize = 3, at_least 1, at_most 3;
-        /// Device: cpu, or one that was built in (wgpu, vulkan, metal, cuda, rocm).
+        /// Device: cpu, or one enabled in this build (wgpu, vulkan, metal, cuda, rocm).
         device: String = "cpu".to_string();
         /// Number of epochs.
         epochs: usize = 20, at_least 1, at_most 1_000_000, known_as "max_iter";
@@ -45,7 +45,7 @@ ldlf_core::parameters! {
         step_factor: f64 = 0.1, above 0, at_most 1;
         /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam; biases and batch norms do not decay.
         weight_decay: f64 = 0.05, at_least 0;
-        /// Maximum norm of the gradient of all parameters; none does not clip it.
+        /// Maximum norm of the gradient of all parameters; none does not clip.
         max_grad_norm: Option<f64> = Some(5.0), above 0;
         /// Whether images are mirrored at random.
         flip: bool = true;
@@ -71,15 +71,15 @@ ldlf_core::parameters! {
         depth: usize = 6, at_least 1, at_most 30;
         /// Output units of the layer under the trees, shared by the trees at random; auto gives every split its own.
         units: Auto<usize> = Auto::Auto, at_least 1;
-        /// Standard deviation of the split activations over the first mini-batch: larger values separate the rows more clearly at first.
+        /// Standard deviation of the split activations over the first mini-batch: larger values separate the rows more clearly at the start.
         steepness: f64 = 2.0, above 0;
         /// Loss that the gradient steps minimise.
         loss: LossForm = LossForm::Trees;
-        /// Mini-batches between two leaf updates; auto is an epoch's, at most 100.
+        /// Mini-batches between two leaf updates; auto is one epoch, at most 100.
         leaf_every: Auto<usize> = Auto::Auto, at_least 1;
         /// Iterations per leaf update.
         leaf_iterations: usize = 20, at_least 1;
-        /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
+        /// Pseudo-count that shrinks every leaf towards the mean training distribution; 0 is the paper's update.
         leaf_prior: f64 = 1.0, at_least 0;
         /// With ordered labels: standard deviation, in labels, by which leaves are smoothed along the labels after an update.
         leaf_smoothing: f64 = 0.0, at_least 0;
@@ -90,20 +90,20 @@ ldlf_core::parameters! {
 pub type DeepForestParameters = (NetworkParameters, ForestParameters);
 
 impl NetworkParameters {
-    /// The step of an iteration, counted from 0, of so many with `per_epoch` an epoch, for the head.
+    /// The optimiser step of an iteration (from 0) of `total`, with `per_epoch` iterations per epoch, for the head.
     pub(crate) fn step_at(&self, iteration: usize, total: usize, per_epoch: usize, factor: f64) -> Step {
-        let length = LearningRate {
+        let rate = LearningRate {
             rate: self.learning_rate() * factor,
             schedule: self.schedule,
             warm_up: self.warm_up,
             step_every: ((self.step_epochs * per_epoch as f64).round() as usize).max(1),
             step_factor: self.step_factor,
         };
-        Step::new(self.optimizer, iteration, length.at(iteration, total), self.momentum, self.weight_decay)
+        Step::new(self.optimizer, iteration, rate.at(iteration, total), self.momentum, self.weight_decay)
     }
 
-    /// The learning rate of the head. Adam moves every weight by as much, and a layer of thousands of inputs so far at once that without
-    /// batch norms the next layer's inputs grow out of bounds.
+    /// The learning rate of the head. Adam moves every weight by about the same amount; with thousands of inputs and without batch
+    /// norms, the activations of the next layer would then grow without bound.
     pub(crate) fn learning_rate(&self) -> f64 {
         let plain = !self.backbone.is_normalised();
         let fixed = if plain && self.optimizer != Optimizer::Sgd { 0.0003 } else { 0.005 };
@@ -115,7 +115,7 @@ impl NetworkParameters {
         self.backbone_factor.unwrap_or(if self.weights.is_some() { 0.15 } else { 1.0 })
     }
 
-    /// The settings as results and model files tell them: a file of weights by its name, without the folder it lay in.
+    /// The settings as results and model files record them: a weight file by its name, without its folder.
     pub fn to_portable_settings(&self) -> Settings {
         let mut settings = self.to_settings();
         if let Some(weights) = &self.weights {

@@ -1,4 +1,4 @@
-//! What a deep learner will do, before it does it: settings, and what follows from them and the data.
+//! The plan of a training: settings, and what follows from them and the data.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use crate::backbones::BackboneKind;
 use crate::network::{self, Preprocessing};
 use crate::parameters::{ForestParameters, NetworkParameters};
 
-/// What learns above the network, and how.
+/// The output layer of a network, and its training rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// All trees at once: the paper's rule.
     Joint,
-    /// One tree a mini-batch, drawn at random: the rule of deep neural decision forests.
+    /// One tree per mini-batch, drawn at random: the rule of deep neural decision forests.
     OneTree,
     /// No trees: a softmax.
     Softmax,
 }
 
 impl Rule {
-    /// How trees learn, where there are some.
+    /// The training rule of the trees, if there are any.
     pub fn ensemble(self) -> Option<Ensemble> {
         match self {
             Rule::Joint => Some(Ensemble::Joint),
@@ -38,13 +38,13 @@ impl Rule {
 /// A deep learner with its settings.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What messages call it.
+    /// Its name in messages.
     pub learner: &'static str,
-    /// What learns above the network.
+    /// The output layer and its training rule.
     pub rule: Rule,
     /// The network and its training.
     pub network: NetworkParameters,
-    /// The forest; without meaning for a softmax.
+    /// The forest; unused for a softmax.
     pub forest: ForestParameters,
 }
 
@@ -69,7 +69,7 @@ impl Plan {
         shape
     }
 
-    /// When what is done, with so many mini-batches per epoch. Held-out rows are measured after every epoch.
+    /// The schedule for a number of mini-batches per epoch. Validation follows every epoch.
     pub(crate) fn schedule(&self, per_epoch: usize, validates: bool) -> Schedule {
         let every = self.forest.leaf_every.unwrap_or(per_epoch.min(100));
         Schedule {
@@ -83,12 +83,12 @@ impl Plan {
         }
     }
 
-    /// Iterations, with so many mini-batches per epoch.
+    /// Iterations for a number of mini-batches per epoch.
     pub(crate) fn total_iterations(&self, per_epoch: usize) -> usize {
         self.network.epochs.saturating_mul(per_epoch)
     }
 
-    /// Checks what can be checked before there are data.
+    /// Checks what can be checked without data.
     pub fn check(&self) -> Result<BackboneKind> {
         let kind = self.network.backbone;
         network::device(&self.network.device)?;
@@ -113,7 +113,7 @@ impl Plan {
     }
 }
 
-/// Rows to learn from and rows to validate on: those that the data marks `valid`, or a share that is held out.
+/// Training rows and validation rows: those that the data marks `valid`, or a held-out fraction.
 pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec<usize>) {
     if !plan.network.early_stopping {
         return ((0..data.rows()).collect(), Vec::new());
@@ -144,7 +144,7 @@ pub(crate) fn preprocessing(
     }
 }
 
-/// The beginnings of the names of parameters that do not learn.
+/// The name prefixes of frozen parameters.
 pub(crate) fn frozen(parameters: &NetworkParameters) -> Vec<String> {
     let given = parameters.freeze.as_deref().unwrap_or_default();
     let starts = given.split('+').map(str::trim).filter(|start| !start.is_empty());

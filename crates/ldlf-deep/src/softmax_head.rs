@@ -34,7 +34,7 @@ impl SoftmaxHead {
         softmax(activations, 1)
     }
 
-    /// The mean over rows, by their weights, of `-sum_c d_c ln p_c`: the K-L divergence of the targets from the predictions but for
+    /// The mean over rows, by their weights, of `-sum_c d_c ln p_c`: the K-L divergence of the targets from the predictions without
     /// the targets' entropy, which has no gradient.
     ///
     /// # Shapes

@@ -1,6 +1,6 @@
 //! Steps of the optimiser on the parameters of a network: the rules of the shallow learners, on the same plain slices.
 //!
-//! Parameters and gradients come to the host for it. On a processor that is where they are, and one pass over memory does what tensor
+//! Parameters and gradients are copied to the host. On the CPU they are there already, and one pass over memory does what tensor
 //! operations do in five; on another device it costs a copy of both.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::arrays::{Path, host, keeps_path};
 /// Numbers per task.
 const CHUNK: usize = 1 << 15;
 
-/// First and second moments of one parameter; the second stay empty where the rule has none.
+/// First and second moments of one parameter; the second are empty where the rule has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Moments {
     /// The mean of gradients, or the momentum.
@@ -28,9 +28,9 @@ pub struct Moments {
 /// What the optimiser keeps between steps, by the names of the parameters.
 pub type State = BTreeMap<String, Moments>;
 
-/// One step on every parameter that has a gradient. `step_of(name)` says how; parameters of one dimension (biases, batch norms) do not decay.
+/// One step on every parameter that has a gradient. `step_of(name)` gives its settings; parameters of one dimension (biases, batch norms) do not decay.
 ///
-/// When the gradients together are longer than `clip`, they are shortened to it.
+/// Gradients whose joint norm exceeds `clip` are scaled down to it.
 pub fn step<M: Module>(
     network: M,
     gradients: Gradients,
@@ -49,7 +49,7 @@ pub fn step<M: Module>(
     network.map(&mut Mover { path: Path::default(), found, state, step_of, second_moments, threads })
 }
 
-/// Scales all gradients so that their length is at most `longest`. Chunks are summed in their order, whatever the threads.
+/// Scales all gradients so that their joint norm is at most `longest`. Chunks are summed in their order, whatever the threads.
 fn shorten(gradients: &mut BTreeMap<String, Vec<f32>>, longest: f64, threads: &Threads) {
     let chunks: Vec<&[f32]> = gradients.values().flat_map(|gradient| gradient.chunks(CHUNK)).collect();
     let squares =
@@ -108,7 +108,7 @@ impl ModuleMapper for Mover<'_> {
         moments.first.resize(weights.len(), 0.0);
         moments.second.resize(if self.second_moments { weights.len() } else { 0 }, 0.0);
         let slices = [&mut weights[..], &mut gradient, &mut moments.first, &mut moments.second];
-        // An empty slice has as many chunks as are asked of it, all empty.
+        // An empty slice has any number of empty chunks.
         let mut tasks = vec![(); shape.iter().product::<usize>().div_ceil(CHUNK)];
         self.threads.for_each_part(&mut tasks, slices.map(|slice| (slice, CHUNK)), |_, (), parts| {
             let [weights, gradient, first, second] = parts;

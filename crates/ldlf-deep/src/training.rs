@@ -41,7 +41,7 @@ pub fn train(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Resul
     Ok((DeepModel { kind, preprocessing, weights, network, output, device }, summary))
 }
 
-/// A network that learns with its trees.
+/// A network in training with its output layer.
 struct OnNetwork<'a> {
     plan: &'a Plan,
     kind: BackboneKind,
@@ -54,22 +54,22 @@ struct OnNetwork<'a> {
     compute: Compute,
     prior: LeafPrior,
     network: Option<Network>,
-    /// What a file of weights had for the network.
+    /// How the weight file matched the network.
     weights: Option<String>,
     output: OutputLayer,
     state: State,
     /// The activations and rows of the mini-batches since the last leaf update.
     noted: (Vec<f32>, Vec<usize>),
-    /// What is left of the present epoch.
+    /// The rest of the current epoch.
     epoch: Option<Epoch>,
-    /// The mean absolute error on the validation rows when they were last measured.
+    /// The mean absolute error on the validation rows at the last validation.
     mae: Option<f64>,
     best: Option<(BTreeMap<String, Numbers>, OutputLayer)>,
 }
 
-/// The mini-batches that are left of an epoch.
+/// The remaining mini-batches of an epoch.
 enum Epoch {
-    /// Images, prepared ahead of the steps.
+    /// Images, prefetched.
     Images(PrefetchedBatches),
     /// Rows of a table.
     Table(vec::IntoIter<Vec<usize>>),
@@ -88,7 +88,7 @@ impl<'a> OnNetwork<'a> {
             Rule::Softmax => OutputLayer::Softmax { labels: data.labels() },
             _ => {
                 let shape = plan.shape(data.labels());
-                // Every unit has weights, and drawing the splits' units takes room for all of them.
+                // Every unit has weights, and drawing the splits' units needs memory for all of them.
                 memory::check(
                     "the units of the last layer",
                     &[("units", shape.units)],
@@ -226,7 +226,7 @@ impl Steps for OnNetwork<'_> {
         Ok(loss)
     }
 
-    /// Moves the leaves by the activations as they were seen since the last update, and forgets them.
+    /// Updates the leaves by the activations collected since the last update, and clears them.
     fn update_leaves(&mut self, _: usize) {
         let (activations, rows) = std::mem::take(&mut self.noted);
         let examples = Examples {
@@ -336,7 +336,7 @@ impl InProgress for OnNetwork<'_> {
 /// The weighted mean absolute error of the predicted means of some rows, where labels are ordered.
 fn mean_absolute_error(data: &Dataset, rows: &[usize], predicted: &Matrix<f32>) -> Option<f64> {
     let values = data.schema().label_values.as_ref()?;
-    let mean = |shares: &[f32]| values.iter().zip(shares).map(|(v, &p)| v * f64::from(p)).sum::<f64>();
+    let mean = |p: &[f32]| values.iter().zip(p).map(|(v, &p)| v * f64::from(p)).sum::<f64>();
     let (mut error, mut total) = (0.0, 0.0);
     for (index, &row) in rows.iter().enumerate() {
         let weight = f64::from(data.weight(row));

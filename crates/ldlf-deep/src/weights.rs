@@ -12,14 +12,14 @@ use ldlf_core::{Error, Result};
 
 use crate::backbones::{Backbone, BackboneKind};
 
-/// What a weight file and a network had in common. Names are those of the network, but for `unused`.
+/// How a weight file matched a network. Names are those of the network, except in `unused`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WeightReport {
     /// Parameters that the file held.
     pub matched: Vec<String>,
     /// Parameters that the file did not hold; they keep their values.
     pub missing: Vec<String>,
-    /// Entries of the file that the network has no use for: its own last layer as a rule.
+    /// Entries of the file that the network does not use, usually the last layer.
     pub unused: Vec<String>,
 }
 
@@ -36,12 +36,12 @@ impl std::fmt::Display for WeightReport {
     }
 }
 
-/// What checkpoints put in front of the names of their network.
+/// Prefixes of names in checkpoints.
 const WRAPPERS: [&str; 6] = ["state_dict", "model_state_dict", "model", "module", "net", "backbone"];
 
 /// Loads the weights of a network from a `.safetensors` file or from what `torch.save` writes (`.pth`, `.pt`), by name.
 ///
-/// Names are the network's own (torchvision's); leading `model.`, `module.` and the like are skipped, and a backbone may also take
+/// Names are the network's own (torchvision's); prefixes such as `model.` and `module.` are skipped, and a backbone may also accept
 /// the names of other published files. A file that holds nothing for this network, or a parameter of
 /// another shape, is refused.
 pub fn load_weights(backbone: Backbone, path: &Path) -> Result<(Backbone, WeightReport)> {
@@ -56,7 +56,7 @@ enum Format {
     Pytorch,
 }
 
-/// Tells the formats apart by their first bytes.
+/// The format, by the first bytes.
 fn format_of(path: &Path) -> Result<Format> {
     let mut start = Vec::new();
     let mut file = File::open(path).map_err(|error| Error::io(path, error))?;
@@ -141,9 +141,9 @@ enum Failure {
     Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
 }
 
-/// Puts the entries of a file into the parameters of the same name.
+/// Loads the entries of a file into the parameters of the same name.
 struct Loader<R> {
-    /// Name in the network, to name and shape in the file; those used are taken out.
+    /// Name in the network, to name and shape in the file; used entries are removed.
     entries: BTreeMap<String, (String, Shape)>,
     read: R,
     place: Vec<String>,
@@ -198,7 +198,7 @@ impl<R: Fn(&str) -> Result<TensorData>> ModuleMapper for Loader<R> {
             None => param,
             Some(data) => {
                 let tensor = Tensor::<D>::from_data(data.convert::<f32>(), &param.lazy_device());
-                // Read back and written anew, so that it lies in memory as every product wants it.
+                // Read back and written again, so that it is contiguous in memory.
                 let tensor = match D {
                     2 => Tensor::from_data(tensor.transpose().into_data(), &param.lazy_device()),
                     _ => tensor,

@@ -17,7 +17,7 @@ use crate::initial::Initial;
 const CONVOLUTIONS: [(usize, usize, usize, usize, usize); 5] =
     [(0, 64, 11, 4, 2), (3, 192, 5, 1, 2), (6, 384, 3, 1, 1), (8, 256, 3, 1, 1), (10, 256, 3, 1, 1)];
 
-/// Side of the image that the first fully connected layer sees.
+/// Side of the feature map before the first fully connected layer.
 const SIDE: usize = 6;
 
 /// Five convolutions (`features.0` to `features.10`) and two fully connected layers (`classifier.1` and `classifier.4`).

@@ -17,7 +17,7 @@ use super::layers::{average_to, convolution, convolve, flat, max_pool_over_the_e
 use crate::dropout::dropout;
 use crate::initial::Initial;
 
-/// Side of the image that the first fully connected layer sees.
+/// Side of the feature map before the first fully connected layer.
 const SIDE: usize = 6;
 
 /// Channels whose squares are summed to normalise one.

@@ -1,4 +1,4 @@
-//! What a backbone is to the rest of the crate, and what it states about itself.
+//! The interface of a backbone, and the facts that it states about itself.
 
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -7,15 +7,15 @@ use super::Mode;
 use crate::images::Preparation;
 use crate::initial::Initial;
 
-/// A network up to the features that its own last layer would see.
+/// A network without its last layer, whose inputs are the features.
 ///
 /// A new backbone is a file with a type of this trait and its line in the list of [`backbones`](super): names, help, checks and the
 /// loading of weights derive from here.
 pub(super) trait Architecture: Module {
-    /// Everything that can be said without building one.
+    /// The facts about it.
     const FACTS: BackboneFacts;
 
-    /// A network with random weights for so many channels (columns of a table), with all widths divided by `thinner`.
+    /// A network with random weights for `channels` channels (columns of a table), with all widths divided by `thinner`.
     fn new(initial: &Initial<'_>, channels: usize, thinner: usize) -> Self;
 
     /// The number of features.
@@ -24,7 +24,7 @@ pub(super) trait Architecture: Module {
     /// The output of one of [`BackboneFacts::layers`], flattened.
     fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2>;
 
-    /// The parameter that an entry of a weight file belongs to, where published files have names of their own.
+    /// The parameter that an entry of a weight file belongs to, where published files use other names.
     fn parameter_name(entry: &str) -> String {
         entry.to_string()
     }
@@ -35,24 +35,24 @@ pub(super) trait Architecture: Module {
 pub(super) struct BackboneFacts {
     /// Its name as a parameter and in model files.
     pub name: &'static str,
-    /// What it is, in a few words of a help text.
+    /// A short description for help texts.
     pub summary: &'static str,
-    /// What it reads.
+    /// Its input.
     pub reads: Reads,
     /// Whether its layers keep their outputs in bounds: by batch norms, or because there are only two.
     pub is_normalised: bool,
-    /// The layers whose output can be asked for, in order; the last one gives the features.
+    /// The layers whose output can be computed, in order; the last one gives the features.
     pub layers: &'static [&'static str],
 }
 
-/// What a backbone reads.
+/// The input of a backbone.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reads {
     /// Square images.
     Images {
         /// The side that it was designed for, in pixels.
         usual_side: usize,
-        /// The smallest side of which a pixel is left at the last layer.
+        /// The smallest side that leaves a pixel at the last layer.
         smallest_side: usize,
         /// What its published weights expect.
         convention: InputConvention,
@@ -62,7 +62,7 @@ pub(super) enum Reads {
 }
 
 /// How the pixels of an image become the numbers that a network's weights expect: every channel `c` in 0..1 becomes
-/// `(c - mean) / deviation`. A network remembers its own as a [`Preparation`], which is stored in the model.
+/// `(c - mean) / deviation`. It is stored in the model as a [`Preparation`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InputConvention {
     /// What is subtracted from red, green and blue.

@@ -1,7 +1,7 @@
 //! Batch normalisation (Ioffe and Szegedy 2015) with PyTorch's parameter names and its running statistics.
 //!
-//! burn's own layer chooses between the batch's and the running statistics by the device, names its parameters otherwise, shares the
-//! statistics between clones and shows them one step late; here the [`Mode`] decides, and a clone is a copy.
+//! burn's layer chooses between the batch's and the running statistics by the device, names its parameters differently, shares the
+//! statistics between clones and updates them one step late; here the [`Mode`] decides, and a clone is a copy.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -95,7 +95,7 @@ impl BatchNorm {
     }
 
     /// By tensor operations. The gradient flows through the sums `s = sum x` and `q = sum x^2` of every channel, so that values are
-    /// read few times and in the order of memory.
+    /// read few times and sequentially.
     fn by_batch(&self, x: Tensor<3>) -> Tensor<3> {
         let [rows, channels, pixels] = x.dims();
         let count = (rows * pixels) as f64;
@@ -131,7 +131,7 @@ fn of_channels(x: Tensor<3>) -> Tensor<3> {
     x.sum_dim(2).sum_dim(0)
 }
 
-/// A running statistic: visited, saved and loaded as the parameters are, but never given a gradient.
+/// A running statistic: visited, saved and loaded like a parameter, but without a gradient.
 #[derive(Debug)]
 pub struct Statistic {
     id: ParamId,

@@ -55,8 +55,8 @@ fn layer(initial: &Initial<'_>, channels: [usize; 2], kernel: usize, stride: usi
     initial.convolution(&config)
 }
 
-/// Momentum 0.1 for the running statistics, PyTorch's default, in place of the released 0.01: that suits a hundred thousand steps and
-/// still lags after the few hundred of a fine-tuning.
+/// Momentum 0.1 for the running statistics, PyTorch's default, instead of the released 0.01, which suits a hundred thousand steps and
+/// lags behind in the few hundred of fine-tuning.
 fn norm(initial: &Initial<'_>, channels: usize) -> BatchNorm {
     BatchNorm::with(initial, channels, 1e-3, 0.1)
 }

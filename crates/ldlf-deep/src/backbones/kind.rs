@@ -38,7 +38,7 @@ impl BackboneKind {
         self.facts().name
     }
 
-    /// What it is, in a few words.
+    /// A short description.
     pub fn summary(self) -> &'static str {
         self.facts().summary
     }
@@ -56,7 +56,7 @@ impl BackboneKind {
         }
     }
 
-    /// The smallest side of images of which a pixel is left at the last layer; 1 for tables.
+    /// The smallest side of images that leaves a pixel at the last layer; 1 for tables.
     pub fn smallest_side(self) -> usize {
         match self.facts().reads {
             Reads::Images { smallest_side, .. } => smallest_side,
@@ -69,7 +69,7 @@ impl BackboneKind {
         self.facts().is_normalised
     }
 
-    /// How images are prepared for its published weights, in its usual side unless another is given; none for tables.
+    /// How images are prepared for its published weights, with its default side unless another is given; none for tables.
     pub fn preparation(self, side: Option<usize>, channels: usize) -> Option<Preparation> {
         match self.facts().reads {
             Reads::Images { usual_side, convention, .. } => {

@@ -1,4 +1,4 @@
-//! Small pieces that several networks share.
+//! Layers and functions shared by several networks.
 
 use burn::nn::PaddingConfig2d;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
@@ -25,7 +25,7 @@ pub fn max_pool(x: Tensor<4>, size: usize, stride: usize, padding: usize) -> Ten
     module::max_pool2d(x, options)
 }
 
-/// As [`max_pool`] without padding, with a last square that may reach over the edge, as in Caffe.
+/// As [`max_pool`] without padding, with a last square that may extend beyond the edge, as in Caffe.
 pub fn max_pool_over_the_edge(x: Tensor<4>, size: usize, stride: usize) -> Tensor<4> {
     if kernels::is_on_processor(&x) {
         let side = x.dims()[2];
@@ -64,7 +64,7 @@ pub fn convolve(layer: &Conv2d, x: Tensor<4>) -> Tensor<4> {
     kernels::convolve(layer, x, padding)
 }
 
-/// Convolves with as much padding as makes the output `ceil(side / stride)` wide, the odd pixel at the end, as TensorFlow does.
+/// Convolves with padding such that the output is `ceil(side / stride)` wide, the odd pixel at the end (TensorFlow's `same`).
 pub fn convolve_same(layer: &Conv2d, x: Tensor<4>) -> Tensor<4> {
     let [_, _, height, width] = x.dims();
     let padding = [height, width].map(|side| {

@@ -1,4 +1,4 @@
-//! From the list of backbones to the types that hold any of them.
+//! The macro that declares all backbones from a list.
 
 /// Declares the modules of some networks (`file::Type`, each an [`Architecture`](super::architecture::Architecture)),
 /// [`BackboneKind`](super::BackboneKind) to name one of them, and the `AnyNetwork` that a [`Backbone`](super::Backbone) holds.

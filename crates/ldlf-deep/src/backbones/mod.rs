@@ -1,8 +1,8 @@
-//! Networks that turn images or rows of a table into features: everything up to their own last layer.
+//! Networks that turn images or rows of a table into features: everything before their last layer.
 //!
-//! Parameters are reached by their paths (`features.0.weight`, `layer1.0.bn1.running_mean`), which are torchvision's where it has the
-//! network. [`Mode`] decides whether a network trains: batch normalisation then takes the batch's statistics and moves its running
-//! ones, and dropout drops. Gradients depend on the tensors' device alone.
+//! Parameters are named by their paths (`features.0.weight`, `layer1.0.bn1.running_mean`), which are torchvision's where it has the
+//! network. [`Mode`] decides whether a network trains: batch normalisation then uses the batch's statistics and updates its running
+//! ones, and dropout is active. Gradients depend on the tensors' device alone.
 
 mod architecture;
 mod batch_norm;
@@ -22,7 +22,7 @@ use crate::initial::Initial;
 pub use architecture::InputConvention;
 use architecture::{Architecture, BackboneFacts, Reads};
 
-// Every backbone, one line each: its file states the rest. `cargo fmt` does not follow modules into a macro, so `./test` checks the
+// Every backbone, one per line: its file states the rest. `cargo fmt` does not follow modules into a macro, so `./test` checks the
 // format of these files by name.
 list::backbones! {
     small_cnn::SmallCnn,
@@ -34,7 +34,7 @@ list::backbones! {
     mlp::Mlp,
 }
 
-/// What a network takes.
+/// The input of a network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub enum Input {
     /// Square images, `[rows, channels, side, side]`.
@@ -88,7 +88,7 @@ impl Backbone {
         self.kind
     }
 
-    /// What it takes.
+    /// Its input.
     pub fn input(&self) -> Input {
         self.input
     }

@@ -1,12 +1,11 @@
-//! A list of layers with names of our choice: `torch.nn.Sequential` also counts layers without parameters, so that its numbers
-//! have holes.
+//! A list of named layers: `torch.nn.Sequential` also counts layers without parameters, so that its numbers are not consecutive.
 
 use burn::module::{
     Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor,
 };
 use burn::tensor::Device;
 
-/// Layers of one type in their order, each with the name that stands in its parameters' paths.
+/// Layers of one type in their order, each with its name in the paths of parameters.
 #[derive(Clone, Debug)]
 pub struct Named<M>(Vec<(String, M)>);
 

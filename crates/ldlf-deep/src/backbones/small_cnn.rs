@@ -1,4 +1,4 @@
-//! A small convolutional network of our own, for images of about 64 pixels and two cores.
+//! A small convolutional network for images of about 64 pixels, fast on two cores.
 
 use burn::module::Module;
 use burn::nn::conv::Conv2d;

@@ -19,7 +19,7 @@ use crate::initial::Initial;
 /// Output channels and convolutions of every stage, each of which ends in a pooling by two.
 const STAGES: [(usize, usize); 5] = [(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)];
 
-/// Side of the image that the first fully connected layer sees.
+/// Side of the feature map before the first fully connected layer.
 const SIDE: usize = 7;
 
 /// Thirteen convolutions (`features.0` to `features.28`) and two fully connected layers (`classifier.0` and `classifier.3`).

@@ -13,8 +13,8 @@ use zip::result::ZipError;
 
 use super::{MAGIC, is_hidden, is_image_by_content, is_image_by_name};
 
-/// A zip file that several threads read. One reader serves them all in turn: to inflate an image takes a small part of the
-/// time that its decoding takes, and that is done outside.
+/// A zip file that several threads read through one locked reader: inflating an image takes a small part of the time of
+/// decoding it, which happens outside the lock.
 #[derive(Debug)]
 pub(super) struct Archive {
     zip: Mutex<ZipArchive<BufReader<File>>>,
@@ -49,13 +49,13 @@ impl Archive {
 
     /// The bytes of an image, or the reason why there are none.
     pub(super) fn bytes(&self, image: usize) -> std::result::Result<Vec<u8>, String> {
-        // A reader that another thread left in the middle of an entry starts anew with the next.
+        // A reader that another thread left within an entry can still read the next one.
         let mut zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
         let mut entry = zip.by_index(self.entries[image]).map_err(|e| e.to_string())?;
         let size = usize::try_from(entry.size()).unwrap_or(usize::MAX);
         memory::check("it", &[("bytes", size)], 1).map_err(|e| e.to_string())?;
         let mut bytes = Vec::new();
-        // What the archive claims is no promise: no more than that is read.
+        // The size that the archive states is not trusted: no more than that is read.
         entry.by_ref().take(size as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         // The checksum is compared when the end is seen.
         match entry.read(&mut [0]) {

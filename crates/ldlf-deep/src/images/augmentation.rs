@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::preparation::{LUMA, Preparation};
 
-/// What may change from one look at an image to the next.
+/// The random changes of an image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Augmentation {
-    /// Left and right change places every other time.
+    /// Whether images are mirrored with probability 1/2.
     pub flip: bool,
-    /// The square that is cut out has a side between `1 - crop` and `1 + crop` times that of a prediction and moves by at most
-    /// `crop` times its side from the middle; beyond the edge an image is continued by its mirror image. From 0 to 0.5.
+    /// The crop has a side between `1 - crop` and `1 + crop` times that of a prediction and is shifted by at most `crop` times its
+    /// side from the centre; beyond the edge an image is mirrored. From 0 to 0.5.
     pub crop: f64,
     /// Brightness, contrast and saturation, in this order, are each multiplied by a factor between `1 - jitter` and
     /// `1 + jitter`. From 0 to 1.
@@ -27,7 +27,7 @@ impl Augmentation {
         Augmentation { flip: false, crop: 0.0, jitter: 0.0 }
     }
 
-    /// Refuses shares out of range.
+    /// Refuses values out of range.
     pub fn check(&self) -> Result<()> {
         for (name, value, most) in [("crop", self.crop, 0.5), ("jitter", self.jitter, 1.0)] {
             if !(0.0..=most).contains(&value) {
@@ -37,14 +37,14 @@ impl Augmentation {
         Ok(())
     }
 
-    /// Prepares an image for training, into `out`, `[channels, side, side]`. The same seed gives the same look.
+    /// Prepares an image for training, into `out`, `[channels, side, side]`. The same seed gives the same result.
     ///
     /// # Panics
     /// When `out` has another length, or the image no pixels.
     pub fn prepare(&self, image: &Image, preparation: &Preparation, seed: Seed, out: &mut [f32]) {
         assert_eq!(out.len(), preparation.len(), "room for one image");
         let mut generator = seed.generator();
-        // Everything is drawn whether it is used or not: to switch one change off leaves the others as they were.
+        // Every number is drawn, used or not: switching one change off leaves the others as they were.
         let window = self.draw_window(image, preparation.side, &mut generator);
         let factors = [(); 3].map(|()| 1.0 + self.jitter * draw(&mut generator)).map(|factor| factor as f32);
         let mut rgb = window.pixels(image, preparation.side);
@@ -68,7 +68,7 @@ impl Augmentation {
     }
 }
 
-/// Evenly from -1 to 1.
+/// Uniform from -1 to 1.
 fn draw(generator: &mut Generator) -> f64 {
     2.0 * generator.random::<f64>() - 1.0
 }
@@ -83,13 +83,13 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// What a prediction sees.
+    /// The crop of a prediction.
     pub(super) fn in_the_middle(image: &Image, side: usize) -> Self {
         let start = |length: usize| ((length as f64 - side as f64) / 2.0).floor();
         Window { left: start(image.width), top: start(image.height), step: 1.0, flip: false }
     }
 
-    /// The window's pixels in 0..1, `[3, side, side]`, between pixels by bilinear interpolation.
+    /// The window's pixels in 0..1, `[3, side, side]`, by bilinear interpolation.
     pub(super) fn pixels(&self, image: &Image, side: usize) -> Vec<f32> {
         let columns: Vec<Tap> = (0..side)
             .map(|x| Tap::at(self.left, self.step, if self.flip { side - 1 - x } else { x }, image.width))
@@ -104,9 +104,9 @@ impl Window {
                 for channel in 0..3 {
                     let across = |from: &[u8]| {
                         let at = |x: usize| f32::from(from[3 * x + channel]);
-                        at(column.first) * (1.0 - column.share) + at(column.second) * column.share
+                        at(column.first) * (1.0 - column.weight) + at(column.second) * column.weight
                     };
-                    let value = across(upper) * (1.0 - line.share) + across(lower) * line.share;
+                    let value = across(upper) * (1.0 - line.weight) + across(lower) * line.weight;
                     out[channel * area + y * side + x] = value / 255.0;
                 }
             }
@@ -115,16 +115,16 @@ impl Window {
     }
 }
 
-/// Two neighbours and the share of the second in what lies between them.
+/// Two neighbouring pixels and the weight of the second in the interpolation.
 struct Tap {
     first: usize,
     second: usize,
-    share: f32,
+    weight: f32,
 }
 
 impl Tap {
     fn at(start: f64, step: f64, pixel: usize, length: usize) -> Self {
-        // Pixels are squares: their middles are half a pixel in.
+        // The centre of a pixel is half a pixel from its edge.
         let place = start + (pixel as f64 + 0.5) * step - 0.5;
         let below = place.floor();
         let mirrored = |place: i64| {
@@ -135,12 +135,12 @@ impl Tap {
         Tap {
             first: mirrored(below as i64),
             second: mirrored(below as i64 + 1),
-            share: (place - below) as f32,
+            weight: (place - below) as f32,
         }
     }
 }
 
-/// Multiplies brightness, then contrast (around the mean grey), then saturation (around each pixel's grey); what leaves 0..1 is cut.
+/// Multiplies brightness, then contrast (around the mean grey), then saturation (around each pixel's grey); values are clipped to 0..1.
 fn jitter(rgb: &mut [f32], [brightness, contrast, saturation]: [f32; 3]) {
     let area = rgb.len() / 3;
     let grey = |rgb: &[f32], place: usize| (0..3).map(|c| LUMA[c] * rgb[c * area + place]).sum::<f32>();
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_crop_moves_the_window_and_stays_within_its_margin() {
         let crop = Augmentation { crop: 0.25, ..Augmentation::none() };
-        // On a slope the value tells the place: red is ten times the column.
+        // On a gradient the value gives the position: red is ten times the column.
         let image = slope(24, 24);
         let middles: Vec<f32> = (0..200)
             .map(|seed| {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_out_of_range_is_refused() {
+    fn a_value_out_of_range_is_refused() {
         let refused = |augmentation: Augmentation| augmentation.check().unwrap_err().to_string();
         assert_eq!(
             refused(Augmentation { crop: 0.7, ..Augmentation::none() }),

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ldlf_core::images::Image;
 
-/// One slot per image, filled until the limit is reached. Nothing is evicted: every epoch asks for every image once, in random order, so
-/// that an evicted image would be missed as much as the new one.
+/// One slot per image, filled until the limit is reached. Nothing is evicted: every epoch reads every image once, in random order, so
+/// that eviction would not raise the hit rate.
 #[derive(Debug)]
 pub(super) struct ImageCache {
     slots: Vec<Mutex<Option<Arc<Image>>>>,
@@ -15,7 +15,7 @@ pub(super) struct ImageCache {
 }
 
 impl ImageCache {
-    /// A cache of at most `most` bytes for so many images.
+    /// A cache of at most `most` bytes for `images` images.
     pub(super) fn new(images: usize, most: usize) -> Self {
         let slots = if most == 0 { 0 } else { images };
         ImageCache { slots: (0..slots).map(|_| Mutex::new(None)).collect(), bytes: AtomicUsize::new(0), most }

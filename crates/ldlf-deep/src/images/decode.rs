@@ -1,4 +1,4 @@
-//! From the bytes of a file to an upright image of the size that is asked for.
+//! From the bytes of a file to an upright image of the requested size.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,16 +11,16 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbIma
 use ldlf_core::images::Image;
 use ldlf_math::memory;
 
-/// More pixels than any camera gives: a small file that claims more was made to fill the memory.
+/// More pixels than any camera gives: a small file that claims more is a decompression bomb.
 const MOST_PIXELS: u64 = 250_000_000;
 
-/// Pixels that a byte can stand for at most: in PNG eight of one bit in each of the 1032 bytes that deflate makes of one; in JPEG a
-/// block of 64 takes a bit at least, and there are up to twice as many pixels as those of the finest channel would be. What claims more
-/// is damaged, and its memory is not asked for.
+/// Maximum number of pixels per byte: in PNG eight of one bit in each of the 1032 bytes that deflate makes of one; in JPEG a
+/// block of 64 takes a bit at least, and there are up to twice as many pixels as those of the finest channel would be. A file that claims more
+/// is damaged, and nothing is allocated for it.
 const MOST_IN_A_BYTE_OF_PNG: u64 = 8 * 1032;
 const MOST_IN_A_BYTE_OF_JPEG: u64 = 2 * 8 * 64;
 
-/// How many times longer than high (or the other way) an image may be; a network sees the square in its middle.
+/// Maximum ratio of the longer to the shorter side of an image; a network sees the square in its centre.
 const MOST_SLENDER: u64 = 50;
 
 /// Decodes JPEG or PNG, by its content: grey, palette, alpha and 16 bits become three channels of bytes (alpha is left out, as
@@ -73,7 +73,7 @@ fn check_size(width: u32, height: u32, bytes_per_pixel: u8) -> Result<(), String
             "it has {width} x {height} pixels and no square in its middle to look at; crop it"
         ));
     }
-    // As it is stored, and in three channels beside it.
+    // As it is stored, and converted to three channels.
     let bytes = usize::from(bytes_per_pixel) + 3;
     memory::check("it", &[("columns", width as usize), ("lines", height as usize)], bytes)
         .map_err(|e| e.to_string())
@@ -95,7 +95,7 @@ fn is_cut_short(bytes: &[u8]) -> bool {
             }
         }
     }
-    // Damage other than that is for the decoder to name.
+    // The decoder reports any other damage.
     at >= bytes.len()
 }
 
@@ -118,7 +118,7 @@ fn resized(whole: RgbImage, side: usize) -> Result<RgbImage, String> {
     let mut target =
         TypedImage::<U8x3>::from_buffer(new_width, new_height, &mut resized).map_err(|e| e.to_string())?;
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
-    // The untyped call would be compiled for every kind of pixel there is.
+    // The untyped call would be compiled for every pixel type.
     Resizer::new().resize_typed(&source, &mut target, &options).map_err(|e| e.to_string())?;
     RgbImage::from_raw(new_width, new_height, resized).ok_or_else(|| "resizing failed".to_string())
 }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn an_image_that_was_taken_sideways_is_turned_upright() {
-        // EXIF orientation 6: to be turned by a quarter clockwise, so that what is on the left comes to the top.
+        // EXIF orientation 6: rotate by 90 degrees clockwise, so that the left side becomes the top.
         let exif = b"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00";
         let mut bytes = Vec::new();
         let mut encoder = image::codecs::png::PngEncoder::new(&mut bytes);
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn an_image_that_claims_absurd_sizes_is_refused_before_its_pixels_are_asked_for() {
         let mut bytes = encoded(RgbImage::new(2, 2), ImageFormat::Png);
-        // Width and height stand behind the name of the first chunk; its checksum follows them.
+        // Width and height follow the name of the first chunk; its checksum follows them.
         bytes[16..24].copy_from_slice(&[0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00]);
         let mut crc = flate2::Crc::new();
         crc.update(&bytes[12..29]);
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn an_image_that_claims_more_pixels_than_its_bytes_can_hold_is_refused() {
         let mut bytes = encoded(RgbImage::new(16, 16), ImageFormat::Jpeg);
-        // Height and width stand behind the length and the precision in the head of the frame.
+        // Height and width follow the length and the precision in the frame header.
         let frame = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
         bytes[frame + 5..frame + 9].copy_from_slice(&[0x20, 0x00, 0x20, 0x00]);
         let error = decode(&bytes, 8).unwrap_err();

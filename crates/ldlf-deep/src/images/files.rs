@@ -16,7 +16,7 @@ use super::folder;
 /// The images of a folder or a zip file, sorted by name.
 #[derive(Debug)]
 pub struct ImageFiles {
-    /// What messages call the folder or archive.
+    /// The folder or archive as messages name it.
     file: String,
     names: Vec<String>,
     numbers: HashMap<String, u32>,
@@ -33,8 +33,8 @@ enum Store {
 /// Opens a folder, with the folders in it, or a zip file; at most `cache_bytes` of resized images are cached, so
 /// that they are decoded once.
 ///
-/// An image is called by its path from there (`train/0001.jpg`), and is JPEG or PNG by its extension, or by its content where it has
-/// none. Hidden files are passed over. Nothing is decoded yet.
+/// An image is named by its path from there (`train/0001.jpg`), and is JPEG or PNG by its extension, or by its content where it has
+/// none. Hidden files are skipped. Nothing is decoded yet.
 ///
 /// ```no_run
 /// use ldlf_core::images::Images;
@@ -77,7 +77,7 @@ impl ImageFiles {
         self.numbers.get(name.strip_prefix("./").unwrap_or(name)).copied()
     }
 
-    /// What messages call the folder or archive.
+    /// The folder or archive as messages name it.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -122,7 +122,7 @@ impl ImageSource for ImageFiles {
 }
 
 /// Decodes every row's image once, in parallel, and returns the rows whose image cannot be read, each with the reason, so that a bad
-/// image is reported before hours of training and not in the middle of them. The cache keeps the others for the first epoch.
+/// image is reported before training starts. The others are cached for the first epoch.
 pub fn unreadable(images: &Images, side: usize, threads: &Threads) -> Vec<(usize, Error)> {
     let tried =
         threads.map(0..images.rows(), |row| images.resized(row, side).err().map(|error| (row, error)));

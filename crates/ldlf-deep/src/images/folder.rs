@@ -12,7 +12,7 @@ use super::{MAGIC, is_hidden, is_image_by_content, is_image_by_name};
 /// Every image below `root`: its path from there, with `/` between the parts, and where it lies. Sorted by name.
 pub(super) fn list(root: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
-    // A link may lead back to where it came from.
+    // Links may form a cycle.
     let mut seen = HashSet::new();
     let mut open = vec![(String::new(), root.to_path_buf())];
     while let Some((prefix, folder)) = open.pop() {
@@ -24,7 +24,7 @@ pub(super) fn list(root: &Path) -> Result<Vec<(String, PathBuf)>> {
             let entry = entry.map_err(|e| Error::io(&folder, e))?;
             let part = entry.file_name().to_string_lossy().into_owned();
             let path = entry.path();
-            // A link to nowhere is no image.
+            // A broken link is skipped.
             let Ok(kind) = path.metadata() else { continue };
             if is_hidden(&part) {
                 continue;
@@ -34,7 +34,7 @@ pub(super) fn list(root: &Path) -> Result<Vec<(String, PathBuf)>> {
                 found.push((format!("{prefix}{part}"), path));
             }
         }
-        // In one order whatever the file system's, since of two ways to one folder the first counts.
+        // Sorted, because of two paths to one folder the first counts.
         folders.sort_by(|a, b| b.cmp(a));
         open.extend(folders);
     }

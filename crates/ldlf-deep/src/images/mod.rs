@@ -1,4 +1,4 @@
-//! Images on the way from a folder or a zip file to a network, in the order of the flow:
+//! From a folder or a zip file of images to the input of a network, in the order of the flow:
 //! list ([`open`]) -> decode, turn upright, resize, cache ([`ImageFiles`]) -> crop, jitter ([`Augmentation`]) and scale
 //! ([`Preparation`]) -> batches, prefetched while the network trains ([`prefetch`]).
 //!
@@ -25,7 +25,7 @@ pub use table::{check_readable, join, named};
 /// The first bytes of the kinds of image that are read.
 const MAGIC: [&[u8]; 2] = [&[0xff, 0xd8, 0xff], b"\x89PNG\r\n\x1a\n"];
 
-/// Whether a file is an image, by the end of its name; `None` where the name has no extension and the content must say it.
+/// Whether a file is an image, by its extension; `None` where it has none and the content decides.
 fn is_image_by_name(name: &str) -> Option<bool> {
     let file = name.rsplit('/').next().unwrap_or(name);
     let (_, extension) = file.rsplit_once('.')?;
@@ -37,7 +37,7 @@ fn is_image_by_content(start: &[u8]) -> bool {
     MAGIC.iter().any(|magic| start.starts_with(magic))
 }
 
-/// Hidden files and what a Mac leaves in archives are nobody's images.
+/// Hidden files and the files that macOS adds to archives are no images.
 fn is_hidden(part: &str) -> bool {
     part.starts_with('.') || part == "__MACOSX"
 }

@@ -19,7 +19,7 @@ pub struct Batch {
     pub pixels: Vec<f32>,
 }
 
-/// Batches in the order that was asked for; see [`prefetch`]. Dropping it stops its threads.
+/// Batches in the requested order; see [`prefetch`]. Dropping it stops its threads.
 #[derive(Debug)]
 pub struct PrefetchedBatches {
     shared: Arc<Shared>,
@@ -31,7 +31,7 @@ pub struct PrefetchedBatches {
 struct Shared {
     images: Images,
     order: Vec<Vec<usize>>,
-    /// How often the row at the same place in `order` came before.
+    /// How often the row at the same index of `order` came before.
     visits: Vec<Vec<u64>>,
     preparation: Preparation,
     augmentation: Option<(Augmentation, Seed)>,
@@ -55,7 +55,7 @@ struct State {
 /// caller works on earlier batches. At most `threads + 1` batches are in progress or waiting, and they come in order. One or two threads
 /// suffice: they share the cores with the network, whose step takes longer than decoding its images.
 ///
-/// An augmentation is drawn from the seed, the row and how often the row stood in `order` before; give every epoch its own seed. Without
+/// An augmentation is drawn from the seed, the row and how often the row was in `order` before; give every epoch its own seed. Without
 /// one, every row is prepared as for a prediction.
 ///
 /// An image that cannot be read makes its batch an error.
@@ -111,7 +111,7 @@ fn visits(order: &[Vec<usize>]) -> Vec<Vec<u64>> {
 }
 
 impl Shared {
-    /// Nobody panics while holding the lock; the state of a poisoned one would still be valid.
+    /// No thread panics while holding the lock; the state of a poisoned one would still be valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -189,7 +189,7 @@ impl Drop for PrefetchedBatches {
         self.shared.state().stopped = true;
         self.shared.changed.notify_all();
         for worker in self.workers.drain(..) {
-            // A thread that ended in a panic has said so already.
+            // A panic was already reported by its thread.
             let _ = worker.join();
         }
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// The weights of red, green and blue in a grey value (ITU-R BT.601, as Pillow converts).
 pub(super) const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 
-/// How the pixels of an image become the input of a network: a square of `side` pixels from its middle, with every channel
-/// `c` in 0..1 scaled to `(c - mean) / deviation`. Stored in the model, so that predictions see what training saw.
+/// How the pixels of an image become the input of a network: a square of `side` pixels from its centre, with every channel
+/// `c` in 0..1 scaled to `(c - mean) / deviation`. Stored in the model, so that predictions and training prepare images alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preparation {
     /// Pixels of a side of the square.
@@ -75,7 +75,7 @@ impl Preparation {
     }
 }
 
-/// Prepares an image for a prediction: the square in the middle, scaled, into `out`, `[channels, side, side]`.
+/// Prepares an image for a prediction: the square in the centre, scaled, into `out`, `[channels, side, side]`.
 ///
 /// # Panics
 /// When `out` has another length, or the image no pixels.
@@ -83,7 +83,7 @@ pub fn prepare(image: &Image, preparation: &Preparation, out: &mut [f32]) {
     let side = preparation.side;
     assert_eq!(out.len(), preparation.len(), "room for one image");
     if image.width < side || image.height < side {
-        // A source that gives less than was asked for: its image is continued by its mirror image.
+        // An image smaller than requested is mirrored beyond its edge.
         let window = super::augmentation::Window::in_the_middle(image, side);
         preparation.scale(&window.pixels(image, side), out);
         return;
@@ -101,7 +101,7 @@ pub fn prepare(image: &Image, preparation: &Preparation, out: &mut [f32]) {
         }
         return;
     }
-    // A byte takes 256 values: every one is scaled once.
+    // A byte has 256 values: each is scaled once.
     let table: Vec<[f32; 256]> =
         (0..3).map(|c| std::array::from_fn(|value| scale(c, value as f32))).collect();
     for (y, line) in lines.enumerate() {

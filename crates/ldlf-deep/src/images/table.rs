@@ -10,7 +10,7 @@ use ldlf_io::read::Loaded;
 
 use super::{ImageFiles, unreadable};
 
-/// Gives every row of a table the image that its column of images names; `table` is what messages call it. The notices are one
+/// Gives every row of a table the image that its column of images names; `table` is its name in messages. The notices are one
 /// sentence each, those of the reader first.
 pub fn join(
     files: &Arc<ImageFiles>,
@@ -109,7 +109,7 @@ fn without_row(files: &ImageFiles, images: &[u32], table: &str) -> Option<Messag
 }
 
 /// Decodes the image of every row once, before training, and refuses rows whose image cannot be read or leaves them out with a notice.
-/// Images are cached in the size `side` as far as there is room.
+/// Images are cached in the size `side` as far as the cache has room.
 pub fn check_readable(
     data: Dataset,
     side: usize,

@@ -1,5 +1,5 @@
-//! Convolutions as matrix products: what lies under the kernel at a place becomes a column, and the weights are multiplied with all of
-//! them at once (Chellapilla et al. 2006), a few rows of pixels at a time, so that the columns stay in the cache.
+//! Convolutions as matrix products (im2col, Chellapilla et al. 2006): the pixels under the kernel at a position become a column, and
+//! the weights are multiplied with many columns at once, a few rows of pixels at a time, so that the columns stay in the cache.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use super::geometry::Geometry;
 
-/// Numbers of the columns that are made at a time: a quarter of a megabyte.
+/// Numbers in the columns of a tile: a quarter of a megabyte.
 const AT_ONCE: usize = 1 << 16;
-/// Columns that are made at a time at least: a product rearranges all weights first, which must pay.
+/// Minimum number of columns of a tile: it amortises the packing of all weights in a product.
 const LEAST: usize = 256;
-/// Parts that the images are cut into for the gradient of the weights, each with a sum of its own.
+/// Chunks of images for the gradient of the weights, each with its own sum.
 const PARTS: usize = 8;
 
 /// `[rows, inputs, height, width]` convolved with `[outputs, inputs / groups, kernel, kernel]`, plus the bias.
@@ -114,7 +114,7 @@ pub fn weight_gradient(geometry: &Geometry, x: &[f32], gradient: &[f32]) -> Vec<
     sum
 }
 
-/// The lines of the output that are worked on at a time.
+/// The lines of the output per tile.
 fn tiles(geometry: &Geometry) -> impl Iterator<Item = Range<usize>> {
     let lines = geometry.output[1];
     let across = geometry.output[2].max(1);
@@ -128,7 +128,7 @@ fn span(geometry: &Geometry, lines: &Range<usize>) -> (usize, usize) {
     (lines.start * geometry.output[2], lines.len() * geometry.output[2])
 }
 
-/// What lies under the kernel at every place of some lines: `[depth, places]`. Nothing is copied where it is the image itself.
+/// The pixels under the kernel at every position of some lines: `[depth, positions]`. Nothing is copied where they are the image itself.
 fn columns<'a>(
     geometry: &Geometry,
     image: &'a [f32],
@@ -167,7 +167,7 @@ fn columns<'a>(
     View::row_major(scratch, depth, count)
 }
 
-/// Adds columns back to where [`columns`] takes them from.
+/// Adds columns back to the pixels that [`columns`] takes them from.
 fn add_columns(geometry: &Geometry, image: &mut [f32], lines: Range<usize>, columns: &[f32]) {
     let ([_, height, width], across) = (geometry.input, geometry.output[2]);
     let mut from = columns.chunks_exact(across);

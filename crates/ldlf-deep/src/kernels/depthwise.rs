@@ -1,16 +1,16 @@
-//! Convolutions of every channel by itself: too few products for a matrix, so plain loops along the lines of pixels.
+//! Depthwise convolutions: too few products per channel for a matrix product, so plain loops along the lines of pixels.
 //!
-//! Where the kernel moves by one pixel, a channel is first copied into a frame of zeros, so that eight neighbours at a time are summed over
-//! the whole kernel without a look at the edges; the gradient of the input is the same with the kernel turned round.
+//! Where the kernel moves by one pixel, a channel is first padded with zeros, so that eight neighbours at a time are summed over
+//! the whole kernel without checks at the edges; the gradient of the input is the same with the kernel rotated by 180 degrees.
 
 use ldlf_math::vectorise;
 use rayon::prelude::*;
 
 use super::geometry::Geometry;
 
-/// Neighbours that are summed at a time.
+/// Neighbours summed at a time.
 const LANES: usize = 8;
-/// Channels of a task at least: one alone is too little work.
+/// Minimum number of channels per task: one alone is too little work.
 const CHANNELS: usize = 8;
 
 /// As [`super::columns::forward`], channel by channel.
@@ -120,7 +120,7 @@ fn kernel<'a>(geometry: &Geometry, weight: &'a [f32], channel: usize) -> &'a [f3
     &weight[channel * geometry.depth()..][..geometry.depth()]
 }
 
-/// Copies a channel into a frame of zeros as large as the kernel reaches over lines of whole blocks; gives the length of its lines.
+/// Copies a channel and pads it with zeros for the kernel and for lines of whole blocks; gives the length of its lines.
 #[inline(always)]
 fn framed(
     plane: &[f32],
@@ -141,7 +141,7 @@ fn framed(
     pitch
 }
 
-/// Adds to every output the sum of what lies under the kernel, times the kernel.
+/// Adds to every output the sum of the pixels under the kernel, times the kernel.
 #[inline(always)]
 fn sum_over_kernel(
     frame: &[f32],
@@ -166,7 +166,7 @@ fn sum_over_kernel(
     }
 }
 
-/// Adds to every number of the kernel the sum of the products of what lies under it with the gradient, which is framed likewise.
+/// Adds to every number of the kernel the sum of the products of the pixels under it with the gradient, which is padded likewise.
 #[inline(always)]
 fn products_over_lines(frame: &[f32], gradient: &[f32], pitch: usize, geometry: &Geometry, sums: &mut [f32]) {
     let ([_, lines, across], right) = (geometry.output, geometry.kernel[1]);

@@ -9,15 +9,15 @@ pub struct Geometry {
     pub rows: usize,
     /// Channels, height and width of an image.
     pub input: [usize; 3],
-    /// Channels, height and width of what comes out.
+    /// Channels, height and width of the output.
     pub output: [usize; 3],
     /// Height and width of the kernel.
     pub kernel: [usize; 2],
-    /// Steps down and across.
+    /// Stride down and across.
     pub stride: [usize; 2],
-    /// Pixels of padding above and on the left; on the other sides there is as much as the output needs.
+    /// Pixels of padding above and on the left; on the other sides as much as the output needs.
     pub padding: [usize; 2],
-    /// Groups of channels that do not see each other.
+    /// Groups of channels.
     pub groups: usize,
 }
 
@@ -37,7 +37,7 @@ impl Geometry {
         self.output[1] * self.output[2]
     }
 
-    /// Numbers under the kernel at one place, of one group.
+    /// Numbers under the kernel at one position, of one group.
     pub fn depth(&self) -> usize {
         self.input[0] / self.groups * self.kernel[0] * self.kernel[1]
     }
@@ -47,12 +47,12 @@ impl Geometry {
         self.output[0] / self.groups
     }
 
-    /// Whether every channel is convolved by itself into one channel.
+    /// Whether the convolution is depthwise, with one output per channel.
     pub fn is_depthwise(&self) -> bool {
         self.groups == self.input[0] && self.groups == self.output[0] && self.groups > 1
     }
 
-    /// Whether the numbers under the kernel at all places are the image as it lies.
+    /// Whether the columns are the image itself, without a copy.
     pub fn is_pointwise(&self) -> bool {
         self.kernel == [1, 1]
             && self.stride == [1, 1]

@@ -3,7 +3,7 @@
 use ldlf_math::vectorise;
 use rayon::prelude::*;
 
-/// `[rows, channels, pixels]` and what is done to it.
+/// The sizes `[rows, channels, pixels]` and the operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Images.
@@ -14,11 +14,11 @@ pub struct Shape {
     pub pixels: usize,
     /// Added to the variance.
     pub epsilon: f64,
-    /// What a value is clipped to after it is scaled: nothing, or from 0 to this.
+    /// The range 0 to this that values are clipped to after scaling, if any.
     pub ceiling: Option<f32>,
 }
 
-/// The factor and the summand that a channel's values are given.
+/// The factor and the offset of a channel's values.
 #[derive(Clone, Copy, Default)]
 struct Scale {
     factor: f32,
@@ -52,7 +52,7 @@ pub fn forward(shape: &Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> (Vec<f
     (out, mean, variance)
 }
 
-/// What [`backward`] gives.
+/// The result of [`backward`].
 pub struct Backward {
     /// With respect to `x`.
     pub x: Vec<f32>,
@@ -63,7 +63,7 @@ pub struct Backward {
 }
 
 /// The gradients, given that of the output. With `z = (x - mean) / sqrt(variance + epsilon)` and `g` the gradient where the rectifier
-/// lets it through, that of `x` is `weight / sqrt(variance + epsilon) (g - mean(g) - z mean(g z))`.
+/// passes it, that of `x` is `weight / sqrt(variance + epsilon) (g - mean(g) - z mean(g z))`.
 pub fn backward(
     shape: &Shape,
     (x, weight, bias): (&[f32], &[f32], &[f32]),
@@ -149,7 +149,7 @@ impl Shape {
         (mean, variance as f32)
     }
 
-    /// The gradient where the rectifier lets it through.
+    /// The gradient where the rectifier passes it.
     #[inline(always)]
     fn through(&self, gradient: f32, x: f32, scale: Scale) -> f32 {
         match self.ceiling {
@@ -182,14 +182,14 @@ impl Shape {
     }
 }
 
-/// A value clipped to `0..=most`; what is not a number stays so.
+/// A value clipped to `0..=most`; NaN stays NaN.
 #[inline(always)]
 fn cut(y: f32, most: f32) -> f32 {
     let y = if y < 0.0 { 0.0 } else { y };
     if y > most { most } else { y }
 }
 
-/// Sums that run side by side.
+/// Independent partial sums.
 const LANES: usize = 16;
 
 #[inline(always)]

@@ -17,7 +17,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use super::geometry::Geometry;
 use super::{columns, depthwise, normalise as norm, pool};
 
-/// Whether a tensor is where the kernels work.
+/// Whether the kernels can work on a tensor's device.
 pub fn is_on_processor<const D: usize>(x: &Tensor<D>) -> bool {
     x.device() == Device::flex()
 }
@@ -366,9 +366,9 @@ mod tests {
             (2, 6, 6, 6, 9, 10, 3, 1, [(1, 1), (1, 1)]),
             (2, 6, 6, 6, 11, 9, 5, 2, [(1, 2), (2, 2)]),
             (1, 3, 4, 1, 23, 23, 11, 4, [(2, 2), (2, 2)]),
-            // The kernel lies on padding only at some places.
+            // At some positions the kernel covers padding only.
             (1, 2, 2, 1, 1, 2, 3, 1, [(2, 2), (2, 2)]),
-            // More numbers than are made into columns at once.
+            // More numbers than a tile holds.
             (1, 40, 3, 1, 40, 40, 3, 1, [(1, 1), (1, 1)]),
         ];
         for (rows, inputs, outputs, groups, height, width, kernel, stride, padding) in cases {

@@ -1,4 +1,4 @@
-//! The largest value under a window, channel by channel.
+//! Max pooling, channel by channel.
 
 use ldlf_math::vectorise;
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::depthwise::each_tap;
 use super::geometry::Geometry;
 
-/// The largest values, and where in its channel each of them stands.
+/// The largest values, and the position of each in its channel.
 pub fn forward(geometry: &Geometry, x: &[f32]) -> (Vec<f32>, Vec<u32>) {
     let (pixels, plane) = (geometry.pixels(), geometry.input[1] * geometry.input[2]);
     let count = geometry.rows * geometry.output_len();
@@ -21,7 +21,7 @@ pub fn forward(geometry: &Geometry, x: &[f32]) -> (Vec<f32>, Vec<u32>) {
                     let (out, places) =
                         (&mut out[line..][valid.0..valid.1], &mut places[line..][valid.0..valid.1]);
                     match geometry.stride[1] {
-                        // Known steps make better code.
+                        // A constant stride compiles to faster code.
                         1 => take_larger(out, places, &x[source..], source, 1),
                         2 => take_larger(out, places, &x[source..], source, 2),
                         stride => take_larger(out, places, &x[source..], source, stride),
@@ -33,7 +33,7 @@ pub fn forward(geometry: &Geometry, x: &[f32]) -> (Vec<f32>, Vec<u32>) {
     (out, places)
 }
 
-/// The gradient with respect to what went in: every value's goes to the place it was taken from.
+/// The gradient with respect to the input: that of every output goes to the position of its maximum.
 pub fn backward(geometry: &Geometry, places: &[u32], gradient: &[f32]) -> Vec<f32> {
     let (pixels, plane) = (geometry.pixels(), geometry.input[1] * geometry.input[2]);
     let mut all = vec![0.0; geometry.rows * geometry.input_len()];
@@ -46,7 +46,7 @@ pub fn backward(geometry: &Geometry, places: &[u32], gradient: &[f32]) -> Vec<f3
     all
 }
 
-/// What is not a number counts as larger, so that it is not lost. Which is larger cannot be foreseen: bits are chosen without a branch.
+/// NaN counts as larger, so that it is not lost. Branch-free, because the comparison is unpredictable.
 #[inline(always)]
 fn take_larger(out: &mut [f32], places: &mut [u32], from: &[f32], source: usize, stride: usize) {
     let from = from.iter().step_by(stride);
