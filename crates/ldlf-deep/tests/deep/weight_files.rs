@@ -1,7 +1,5 @@
 //! Weight files of either format, whole, partial and wrong.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +9,7 @@ use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
 use ldlf_deep::weights::{WeightReport, load_weights};
 use tempfile::TempDir;
 
-use common::{input, numbers, weights, with_hashed_weights};
+use crate::support::{input, numbers, weights, with_hashed_weights};
 
 /// Writes a safetensors file: the length of the header, the header, the numbers.
 fn safetensors(tensors: &[(&str, Vec<usize>, Vec<f32>)], path: &Path) {

@@ -1,8 +1,6 @@
 //! The forest head against the equations of the paper, by the fixture that it shares with the Rust head and the PyTorch one
 //! (`crates/ldlf-forest/tests/oracles/head.py`).
 
-mod common;
-
 use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::{Seed, Threads};
 use ldlf_deep::head::{ForestHead, SoftmaxHead};
@@ -12,10 +10,10 @@ use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use serde_json::Value;
 
-use common::{device, hashed, numbers};
+use crate::support::{self, device, hashed, numbers};
 
 fn fixture() -> Value {
-    serde_json::from_str(include_str!("../../ldlf-forest/tests/oracles/head.json")).unwrap()
+    serde_json::from_str(include_str!("../../../ldlf-forest/tests/oracles/head.json")).unwrap()
 }
 
 /// All numbers of nested lists.
@@ -139,14 +137,14 @@ fn kernel_and_tensor_operations_agree_on_some_trees_in_either_form_on_any_number
     let (rows, features) = (150, 6);
     let shape = ForestShape { trees: 4, depth: 5, units: 20, labels: 7 };
     let mut head = ForestHead::new(features, shape, Seed::new(3), &device).unwrap();
-    let leaves = common::distributions("leaves", shape.trees * shape.leaves(), shape.labels);
+    let leaves = support::distributions("leaves", shape.trees * shape.leaves(), shape.labels);
     head = {
         let core = Head::from_parts(shape, head.core().units().to_vec(), leaves);
         head.from_core(core)
     };
-    let targets = common::distributions("targets", rows, shape.labels);
+    let targets = support::distributions("targets", rows, shape.labels);
     let weights: Vec<f32> = hashed("weights", rows).iter().map(|u| 1.0 + 0.5 * *u as f32).collect();
-    let x = common::input("features", [rows, features], 3.0, &device);
+    let x = support::input("features", [rows, features], 3.0, &device);
     for form in [LossForm::Trees, LossForm::Forest] {
         let activations = head.activations(x.clone()).detach().require_grad();
         let loss = head.loss(
@@ -184,9 +182,9 @@ fn a_forest_of_single_leaves_predicts_their_mean() {
 fn the_softmax_head_gives_distributions_and_a_cross_entropy_that_weights_shift() {
     let device = device();
     let head = SoftmaxHead::new(3, 4, Seed::new(0), &device).unwrap();
-    let activations = head.activations(common::input("features", [2, 3], 1.0, &device));
+    let activations = head.activations(support::input("features", [2, 3], 1.0, &device));
     let predicted = numbers(head.predict(activations.clone()));
-    let targets = common::distributions("targets", 2, 4);
+    let targets = support::distributions("targets", 2, 4);
     let losses: Vec<f32> =
         (0..2).map(|row| (0..4).map(|c| -targets[4 * row + c] * predicted[4 * row + c].ln()).sum()).collect();
     let loss = |weights: Option<[f32; 2]>| {

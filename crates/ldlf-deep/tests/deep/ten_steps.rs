@@ -1,7 +1,5 @@
 //! Ten steps of a small network with the forest head against PyTorch's gradients (`oracles/ten_steps.py`).
 
-mod common;
-
 use burn::module::Module;
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -14,7 +12,7 @@ use ldlf_forest::loss::LossForm;
 use ldlf_forest::tree_shape::ForestShape;
 use serde_json::Value;
 
-use common::{device, distributions, input, numbers, with_hashed_weights};
+use crate::support::{device, distributions, input, numbers, with_hashed_weights};
 
 const SIDE: usize = 16;
 const ROWS: usize = 8;
@@ -27,7 +25,7 @@ struct Network {
 }
 
 fn oracle() -> Value {
-    serde_json::from_str(include_str!("oracles/ten_steps.json")).unwrap()
+    serde_json::from_str(include_str!("../oracles/ten_steps.json")).unwrap()
 }
 
 fn network(oracle: &Value, device: &Device) -> Network {

@@ -1,7 +1,5 @@
 //! Every backbone against torchvision or a few lines of torch (`oracles/networks.py`).
 
-mod common;
-
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
 use ldlf_core::Seed;
@@ -9,10 +7,10 @@ use ldlf_core::parameters::{Kind, ParameterType};
 use ldlf_deep::backbones::{Backbone, BackboneKind, Input, InputConvention, Mode};
 use serde_json::Value;
 
-use common::{device, input, numbers, with_hashed_weights};
+use crate::support::{device, input, numbers, with_hashed_weights};
 
 fn oracle(kind: BackboneKind) -> Value {
-    let all: Value = serde_json::from_str(include_str!("oracles/networks.json")).unwrap();
+    let all: Value = serde_json::from_str(include_str!("../oracles/networks.json")).unwrap();
     all[kind.name()].clone()
 }
 

@@ -1,7 +1,5 @@
 //! Weights, inputs and targets from a hash of their name, as `oracles/networks.py` makes them.
 
-#![allow(dead_code, reason = "each test binary uses some of these")]
-
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 

@@ -1,0 +1,8 @@
+//! The deep learners, their networks and weight files against PyTorch, the paper's equations and each other.
+
+mod backbones;
+mod forest_head;
+mod support;
+mod ten_steps;
+mod training;
+mod weight_files;
