@@ -59,13 +59,15 @@ mod tests {
     }
 
     #[test]
-    fn draws_follow_the_weights_and_are_as_many_as_the_rows() {
+    fn as_many_rows_as_there_are_are_drawn_by_their_weights() {
         let mut row_weights = vec![1.0; 4000];
         row_weights[1] = 0.0;
         let counts = resampled(&sample(row_weights), Seed::new(5));
         assert_eq!(counts.as_slice().iter().sum::<f32>(), 4000.0);
         assert_eq!(counts.row(1), &[0.0; 3], "a row of weight 0 is not drawn");
-        let share = |label: usize| counts.iter_rows().map(|row| row[label]).sum::<f32>() / 4000.0;
-        assert!((share(0) - 0.625).abs() < 0.03 && (share(1) - 0.375).abs() < 0.03 && share(2) == 0.0);
+        let fraction = |label: usize| counts.iter_rows().map(|row| row[label]).sum::<f32>() / 4000.0;
+        assert!(
+            (fraction(0) - 0.625).abs() < 0.03 && (fraction(1) - 0.375).abs() < 0.03 && fraction(2) == 0.0
+        );
     }
 }

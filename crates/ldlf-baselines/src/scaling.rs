@@ -149,17 +149,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dense_columns_get_mean_0_and_deviation_1_and_constant_ones_become_0() {
-        let features = Features::Dense(Matrix::from_rows(&[[1.0, 0.1], [3.0, 0.1], [5.0, 0.1]]));
-        let Features::Dense(scaled) = Scaling::fit(&features, None).apply(&features) else {
-            panic!("dense stays dense")
-        };
-        let expected = [-1.5f32.sqrt(), 0.0, 0.0, 0.0, 1.5f32.sqrt(), 0.0];
-        assert!(scaled.as_slice().iter().zip(expected).all(|(x, e)| (x - e).abs() < 1e-6), "{scaled:?}");
+    fn dense_columns_get_mean_0_and_deviation_1() {
+        let scaled = dense_column([1.0, 3.0, 5.0]);
+        let expected = [-1.5f32.sqrt(), 0.0, 1.5f32.sqrt()];
+        assert!(scaled.iter().zip(expected).all(|(x, e)| (x - e).abs() < 1e-6), "{scaled:?}");
     }
 
     #[test]
-    fn sparse_columns_keep_their_zeros_and_are_divided_by_the_same_deviation() {
+    fn a_constant_column_becomes_0() {
+        let scaled = dense_column([0.1; 3]);
+        assert!(scaled.iter().all(|x| x.abs() < 1e-6), "{scaled:?}");
+    }
+
+    /// A dense column, scaled.
+    fn dense_column(values: [f32; 3]) -> Vec<f32> {
+        let features = Features::Dense(Matrix::from_rows(&values.map(|value| [value])));
+        let Features::Dense(scaled) = Scaling::fit(&features, None).apply(&features) else {
+            panic!("dense stays dense")
+        };
+        scaled.as_slice().to_vec()
+    }
+
+    #[test]
+    fn sparse_columns_are_scaled_without_a_shift() {
         let dense = Features::Dense(Matrix::from_rows(&[[0.0, 2.0], [4.0, 0.0], [0.0, 5.0]]));
         let mut rows = Csr::with_columns(2);
         rows.push_row([(1, 2.0)]);
@@ -181,12 +193,20 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_scaling_comes_back_and_a_wrong_size_is_refused() {
-        let features = Features::Dense(Matrix::from_rows(&[[1.0, 2.0], [3.0, 9.0]]));
-        let scaling = Scaling::fit(&features, None);
+    fn a_stored_scaling_is_loaded_unchanged() {
+        let (scaling, parts) = stored_scaling();
+        assert_eq!(Scaling::load(&parts, 2).unwrap(), scaling);
+    }
+
+    #[test]
+    fn a_stored_scaling_of_another_size_is_refused() {
+        assert!(Scaling::load(&stored_scaling().1, 3).is_err());
+    }
+
+    fn stored_scaling() -> (Scaling, Parts) {
+        let scaling = Scaling::fit(&Features::Dense(Matrix::from_rows(&[[1.0, 2.0], [3.0, 9.0]])), None);
         let mut parts = Parts::new();
         scaling.store(&mut parts);
-        assert_eq!(Scaling::load(&parts, 2).unwrap(), scaling);
-        assert!(Scaling::load(&parts, 3).is_err());
+        (scaling, parts)
     }
 }

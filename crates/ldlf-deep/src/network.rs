@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_sees_equal_rows_is_shifted_and_not_scaled() {
+    fn a_unit_that_does_not_vary_is_only_shifted() {
         let device = Device::flex().autodiff();
         let network =
             Network::new(BackboneKind::Mlp, Input::Table { features: 5 }, 3, Seed::new(0), &device).unwrap();

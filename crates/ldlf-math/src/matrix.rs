@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn selecting_rows_keeps_their_order_and_repeats() {
+    fn rows_are_selected_in_the_given_order() {
         let dense = Matrix::from_rows(&[[1.0, 2.0], [3.0, 4.0]]);
         assert_eq!(dense.select(&[1, 0, 1]).as_slice(), &[3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
         let sparse = Csr::new(3, vec![0, 1, 3], vec![2, 0, 1], vec![5.0, 6.0, 7.0]).unwrap();

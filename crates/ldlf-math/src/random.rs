@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_path_gives_the_same_numbers_and_another_path_others() {
+    fn random_numbers_follow_from_the_path_of_the_seed() {
         let draw = |seed: Seed| seed.generator().random::<u64>();
         assert_eq!(draw(Seed::new(7).named("a").numbered(1)), draw(Seed::new(7).named("a").numbered(1)));
         assert_ne!(draw(Seed::new(7).named("a")), draw(Seed::new(7).named("b")));

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_rows_is_free_and_that_of_columns_is_not() {
+    fn only_the_number_of_rows_is_free() {
         let graph = graph_message(&a_graph());
         let Some(ValueType::Tensor(tensor)) = graph.input[0].r#type.clone().unwrap().value else {
             panic!("the input is a tensor")

@@ -1,4 +1,4 @@
-//! Writes whole files of every kind for the fuzz targets to start from: `corpus FOLDER` fills `FOLDER/<reader>/<number>`.
+//! Writes valid files of every kind as a seed corpus of the fuzz targets: `corpus FOLDER` fills `FOLDER/<reader>/<number>`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Whole files of every kind that is read, small and made here.
+//! Small valid files of every kind that is read.
 
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::learners::{checkpoint_settings, quick, small_data, small_models};
 
-/// A whole file, in the form in which it can be damaged within.
+/// A valid file, in a form that can be damaged within.
 #[derive(Clone, Debug)]
 pub enum Sample {
     /// Just bytes.
@@ -48,7 +48,7 @@ pub fn zipped(members: &[(String, Vec<u8>)], deflated: bool) -> Vec<u8> {
     let options = SimpleFileOptions::default().compression_method(method);
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
-        // Two members of one name are refused by the writer; the first stays.
+        // The writer refuses a second member of the same name.
         if archive.start_file(name.as_str(), options).is_ok() {
             archive.write_all(bytes).expect("memory can be written");
         }
@@ -279,7 +279,7 @@ pub fn models() -> Vec<Sample> {
     small_models().iter().map(|(_, model)| Sample::Model(model.to_parts())).collect()
 }
 
-/// A checkpoint of the forest, made in the middle of its training, with a validation measured.
+/// A checkpoint of the forest, made in the middle of its training, after a validation.
 pub fn checkpoints() -> Vec<Sample> {
     let entry = registry::find("sldlf").expect("the forest is registered");
     let data = small_data();

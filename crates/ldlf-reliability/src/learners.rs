@@ -4,7 +4,7 @@ use ldlf::generate::{MixtureParameters, mixture};
 use ldlf::internals::core::LearnerEntry;
 use ldlf::{Dataset, FitContext, Learner, Result, Settings, Threads, TrainedModel, Value, registry};
 
-/// What keeps a fit short, for the learners that have it.
+/// Settings that keep a fit short, for the learners that have them.
 const SHORT: [(&str, f64); 7] = [
     ("trees", 2.0),
     ("depth", 3.0),
@@ -37,7 +37,7 @@ pub fn short_settings(entry: &LearnerEntry) -> Settings {
     settings
 }
 
-/// Short settings of the forest under which it keeps rows back, so that a checkpoint also holds the best model so far.
+/// Short settings of the forest with held-out rows, so that a checkpoint also has the best model so far.
 pub fn checkpoint_settings() -> Settings {
     let entry = registry::find("sldlf").expect("the forest is registered");
     let mut settings = short_settings(&entry);

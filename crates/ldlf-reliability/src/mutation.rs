@@ -1,16 +1,16 @@
-//! Damage that can be repeated: the same number always does the same to the same file.
+//! Reproducible damage: the same number always changes the same file in the same way.
 
 use ldlf::Value;
 use ldlf::internals::core::stored::{Array, Parts};
 
 use crate::corpus::{Sample, zipped};
 
-/// A small generator of its own (SplitMix64), so that damage stays the same whatever the library's generators become.
+/// A separate generator (SplitMix64), so that damage does not depend on the library's generators.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// The dice of one input.
+    /// The generator of one input.
     pub fn new(reader: u64, number: u64) -> Self {
         let mut dice = Dice(reader.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number);
         dice.roll();
@@ -36,7 +36,7 @@ impl Dice {
     }
 }
 
-/// Words that mean trouble to readers of text.
+/// Words that are difficult for readers of text.
 const WORDS: [&str; 18] = [
     "-1",
     "0",
@@ -58,7 +58,7 @@ const WORDS: [&str; 18] = [
     "\u{feff}",
 ];
 
-/// Numbers that mean trouble where a length or a shape is expected.
+/// Numbers that are difficult where a length or a shape is expected.
 const NUMBERS: [u64; 14] = [
     0,
     1,
@@ -143,7 +143,7 @@ fn damage_once(bytes: &mut Vec<u8>, graft: &[u8], dice: &mut Dice) {
             let piece = &graft[from..(from + dice.below(64)).min(graft.len())];
             bytes.splice(place..place, piece.iter().copied());
         }
-        // A number in the text becomes another one.
+        // A number in the text is replaced.
         7 | 8 => {
             let digit = |byte: &u8| byte.is_ascii_digit();
             let Some(start) = bytes[place.min(bytes.len())..].iter().position(digit) else { return };
@@ -157,7 +157,7 @@ fn damage_once(bytes: &mut Vec<u8>, graft: &[u8], dice: &mut Dice) {
     }
 }
 
-/// Damage that leaves a safetensors file whole: a number, a shape, a name or the document is wrong.
+/// Damage within a valid safetensors file: a number, a shape, a name or the document is wrong.
 fn damage_parts(parts: &mut Parts, dice: &mut Dice) {
     let names: Vec<String> = parts.arrays().map(|(name, _)| name.to_string()).collect();
     if names.is_empty() || dice.below(2) == 0 {
@@ -215,7 +215,7 @@ fn damaged_array(array: Array, dice: &mut Dice) -> Array {
     }
 }
 
-/// Somewhere in a JSON document a value becomes another one, or goes.
+/// Replaces or removes a value somewhere in a JSON document.
 fn damage_value(value: &mut Value, dice: &mut Dice) {
     match value {
         Value::Object(map) if !map.is_empty() && dice.below(8) > 0 => {

@@ -1,4 +1,4 @@
-//! One door to every reader: bytes in, an error or something valid out. The mutation run and the fuzz targets both knock here.
+//! One entry point to every reader, for the mutation run and the fuzz targets: bytes in, an error or something valid out.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     OTHERS.into_iter().chain(Format::ALL.iter().map(|format| format.name()))
 }
 
-/// A reader with what it needs to be tried on one input after the other.
+/// A reader that can be run on many inputs.
 pub struct Reader {
     /// One of [`names`].
     pub name: &'static str,
@@ -51,7 +51,7 @@ impl Reader {
         }
     }
 
-    /// Whole files of this kind.
+    /// Valid files of this kind.
     ///
     /// # Panics
     /// When the corpus has none of them.
@@ -76,7 +76,7 @@ impl Reader {
         }
     }
 
-    /// Reads the bytes in every way that this reader has. An error is as good as a result; a result must be valid.
+    /// Reads the bytes in every way that this reader has. Errors are allowed; a result must be valid.
     ///
     /// # Panics
     /// When what was read is not valid: numbers that are not finite, distributions off the simplex.
@@ -97,7 +97,7 @@ impl Reader {
             "settings" => {
                 let text = String::from_utf8_lossy(bytes);
                 let settings = Settings::parse(text.lines())?;
-                // Each learner knows some of the names: all are tried, and the last refusal is as good as any.
+                // Each learner has some of the names: all learners are tried, and any error will do.
                 self.learners.iter().map(|entry| (entry.build)(&settings).map(drop)).fold(Ok(()), Result::and)
             }
             format => self.table(format.parse()?, bytes),
@@ -130,7 +130,7 @@ impl Reader {
         let inputs = Inputs::Table(Features::Dense(Matrix::new(3, model.features, rows)?));
         check_prediction(&model.predict_with(&inputs, &Threads::one())?);
         model.model.look_inside(inputs.table()?, &[0], &Threads::one());
-        // Not every model has a graph; those that do must not panic over theirs.
+        // Not every model can be exported; those that can must not panic.
         let _ = ldlf::internals::onnx::to_bytes(&model);
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Reader {
             },
             ..plain.clone()
         };
-        // Not every way fits every table: one that does is enough to call it read.
+        // Not every set of roles fits every table: one that does is enough.
         let (mut read_once, mut last) = (false, Ok(()));
         let spread = ReadOptions { spread: single.spread.clone(), ..plain.clone() };
         for options in [&plain, &spread, &named, &without_text, &roles, &single] {

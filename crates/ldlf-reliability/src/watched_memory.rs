@@ -1,4 +1,4 @@
-//! The system's allocator, which knows how much the current thread holds and held at most.
+//! The system's allocator with a count of the bytes in use by the current thread, and of their maximum.
 #![allow(unsafe_code, reason = "an allocator can only be watched by standing in its place")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -9,7 +9,7 @@ thread_local! {
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A single request above this is refused, which ends the process: no reader has a reason for it.
+/// A single request above this is refused, which ends the process: no reader needs it.
 pub const CEILING: usize = 2 << 30;
 
 /// Stands in for the system's allocator: `#[global_allocator] static MEMORY: WatchedMemory = WatchedMemory;`.
@@ -25,7 +25,7 @@ fn shrunk(size: usize) {
     HELD.set(HELD.get().saturating_sub(size));
 }
 
-// SAFETY: every call is handed on unchanged to the system's allocator, or refused with a null pointer as the trait allows.
+// SAFETY: every call is passed on unchanged to the system's allocator, or refused with a null pointer as the trait allows.
 unsafe impl GlobalAlloc for WatchedMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
@@ -52,7 +52,7 @@ unsafe impl GlobalAlloc for WatchedMemory {
     }
 }
 
-/// Runs `work` and gives, with its result, how many bytes this thread held at most beyond what it held before.
+/// Runs `work` and gives, with its result, the peak of this thread's memory above its level before, in bytes.
 pub fn peak_of<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     PEAK.set(before);
@@ -60,7 +60,7 @@ pub fn peak_of<R>(work: impl FnOnce() -> R) -> (R, usize) {
     (result, PEAK.get().saturating_sub(before))
 }
 
-/// How many bytes this thread holds now: what it asked for less what it gave back.
+/// The bytes in use by this thread: allocated minus freed.
 pub fn held() -> usize {
     HELD.get()
 }

@@ -1,4 +1,4 @@
-//! No library crate speaks the command line: its errors name subjects, and every front end has its own words for them.
+//! No library crate names command-line options: its errors name subjects, and every front end words them.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ fn no_library_crate_names_an_option_or_a_command() {
             sources(&entry.path().join("src"), &mut files);
         }
     }
-    assert!(files.len() > 100, "only {} files were looked at", files.len());
+    assert!(files.len() > 100, "only {} files were read", files.len());
     let mut found = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -60,7 +60,7 @@ fn no_library_crate_names_an_option_or_a_command() {
 }
 
 #[test]
-fn the_search_sees_options_and_commands_and_nothing_else() {
+fn the_search_finds_only_options_and_commands() {
     for line in [
         r#"Error::usage("give the same --seed")"#,
         r#"format!("no column {name:?} (--labels)")"#,

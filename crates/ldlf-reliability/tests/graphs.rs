@@ -1,10 +1,10 @@
-//! Which models are graphs of standard operators: what learners say is the truth.
+//! Which models can be exported: what learners state is true.
 
 use ldlf::registry;
 use ldlf_reliability::learners::small_models;
 
 #[test]
-fn the_learners_that_are_said_to_have_a_graph_have_one_and_no_others() {
+fn exactly_the_learners_that_state_it_can_be_exported() {
     let said = registry::names(|facts| facts.exports);
     for (name, model) in small_models() {
         // A mixture can be exported when all its members can, whichever the search has chosen.
@@ -12,7 +12,7 @@ fn the_learners_that_are_said_to_have_a_graph_have_one_and_no_others() {
             continue;
         }
         match ldlf::internals::onnx::to_bytes(&model) {
-            Ok(_) => assert!(said.contains(&name), "{name} can be exported and does not say so"),
+            Ok(_) => assert!(said.contains(&name), "{name} can be exported and does not state it"),
             Err(error) => {
                 assert!(!said.contains(&name), "{name}: {error}");
                 let begins = format!("a model of {name} cannot be exported to ONNX");

@@ -1,4 +1,4 @@
-//! Files whose headers lie, and models whose numbers cannot be: refused in a sentence, without the memory they ask for.
+//! Files with false headers, and models with impossible numbers: refused in a sentence, without allocating what they claim.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use ldlf_reliability::watched_memory::{WatchedMemory, peak_of};
 #[global_allocator]
 static MEMORY: WatchedMemory = WatchedMemory;
 
-/// The refusal of a file, which may not take more than a megabyte to come to.
+/// The error for a file, which may not take more than a megabyte.
 fn refusal(format: Format, bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("file");
@@ -22,7 +22,7 @@ fn refusal(format: Format, bytes: &[u8]) -> String {
         _ => (vec![], vec![]),
     };
     let options = ReadOptions { format: Some(format), labels, ignore, ..ReadOptions::default() };
-    // A decoder's panic is caught, but with RUST_BACKTRACE telling of it takes more memory than the file.
+    // A decoder's panic is caught, but with RUST_BACKTRACE its report takes more memory than the file.
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let (outcome, peak) = peak_of(|| read(&path, &options));
@@ -58,7 +58,7 @@ fn arrays_that_promise_more_than_they_hold_are_refused() {
 #[test]
 fn matrices_that_promise_more_than_they_hold_are_refused() {
     let whole = mat()[0].bytes();
-    // The sizes 3 x 2 of the first variable stand behind its flags.
+    // The sizes 3 x 2 of the first variable follow its flags.
     let place = whole.windows(8).position(|bytes| bytes == [3, 0, 0, 0, 2, 0, 0, 0]).unwrap();
     for sizes in [[0x7fff_ffffu32, 0x7fff_ffff], [4_000_000, 1], [3, 0x7fff_ffff]] {
         let mut bytes = whole.clone();
@@ -105,7 +105,7 @@ fn changed(from: &[u8], to: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 fn arrow_columns_that_claim_to_unpack_to_more_than_the_memory_are_refused() {
-    // The compressed column x_2 of the first batch: 25 whole numbers of four bytes, as it says before itself.
+    // The compressed column x_2 of the first batch: 25 whole numbers of four bytes, as its prefix says.
     for claimed in [1u64 << 45, i64::MAX as u64] {
         for bytes in changed(&100u64.to_le_bytes(), &claimed.to_le_bytes()) {
             let text = refusal(Format::Arrow, &bytes);

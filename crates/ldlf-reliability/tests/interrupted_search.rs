@@ -1,11 +1,11 @@
-//! A fit that searches for parameters hears that it was interrupted before it has anything to report.
+//! A fit that searches for parameters can be interrupted before its first report.
 
 use std::ops::ControlFlow;
 
 use ldlf::{Error, FitContext, FitEvent, InProgress, Observer, Settings, StopReason, Threads, registry};
 use ldlf_reliability::learners::small_data;
 
-/// Counts how often it is asked, and interrupts at the second time.
+/// Interrupts at the second check.
 struct Impatient {
     asked: usize,
 }
@@ -28,7 +28,7 @@ fn searches_for_parameters_can_be_interrupted() {
         let mut observer = Impatient { asked: 0 };
         let mut context = FitContext::new(0, Threads::one(), &mut observer);
         let outcome = learner.fit(&small_data(), &mut context);
-        assert!(matches!(outcome, Err(Error::Interrupted)), "{name} went on");
+        assert!(matches!(outcome, Err(Error::Interrupted)), "{name} continued");
         assert_eq!(observer.asked, 2, "{name}");
     }
 }

@@ -1,6 +1,6 @@
 //! `kill -9` at any moment of saving: the file under the final name is the old one or the new one, whole.
 //!
-//! `LDLF_KILLS` raises the number of kills (200 unless told).
+//! `LDLF_KILLS` sets the number of kills (200 by default).
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
@@ -15,7 +15,7 @@ use ldlf::{FitContext, FitEvent, InProgress, StopReason, Threads, registry};
 use ldlf_reliability::learners::{fit, quick, small_data};
 use ldlf_reliability::mutation::Dice;
 
-/// Tells a process of this test that it is the one to be killed, and where it writes.
+/// Set in the process to be killed: the path that it writes to.
 const VICTIM: &str = "LDLF_VICTIM";
 
 /// Iterations between two checkpoints of the training that is killed.
@@ -40,7 +40,7 @@ fn victim_path() -> Option<PathBuf> {
     std::env::var_os(VICTIM).map(PathBuf::from)
 }
 
-/// Starts this very test program again, to run one test in the role of the victim.
+/// Starts this test program again, to run one test in the process to be killed.
 fn start_victim(test: &str, path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
@@ -92,7 +92,7 @@ fn a_model_is_whole_whenever_its_writer_is_killed() {
         kills()
     );
     assert!(seen[0] > 0 && seen[1] > 0, "the kills came at one moment only: {seen:?}");
-    assert!(most_temporary <= 1, "{most_temporary} temporary files lay about");
+    assert!(most_temporary <= 1, "{most_temporary} temporary files were left");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_killed_training_loses_at_most_one_interval() {
         let mut last = lines.by_ref().filter_map(heard).nth(iterations).unwrap();
         victim.kill().unwrap();
         victim.wait().unwrap();
-        // What was still in the pipe was also done.
+        // Iterations still in the pipe were also done.
         last = lines.filter_map(heard).last().unwrap_or(last);
         let kept = ldlf::internals::io::model_file::read_parts(&path).unwrap();
         let kept = kept.details["checkpoint"]["progress"]["iteration"].as_u64().unwrap() as usize;

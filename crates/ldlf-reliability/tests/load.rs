@@ -1,6 +1,6 @@
-//! Many fits and predictions in one process: no growth, and the same answers from every thread.
+//! Many fits and predictions in one process: no memory growth, and the same predictions from every thread.
 //!
-//! `LDLF_SOAK_MINUTES` makes the soak last (three seconds unless told).
+//! `LDLF_SOAK_MINUTES` sets the length of the soak test (three seconds by default).
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ fn megabytes(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// A fit, a way through the bytes of a file and ten predictions.
+/// A fit, a save and load, and ten predictions.
 fn train_and_predict(name: &str, data: &Dataset) {
     let entry = registry::find(name).unwrap();
     let model = fit(&*quick(&entry).unwrap(), data).unwrap();
@@ -36,7 +36,7 @@ fn train_and_predict(name: &str, data: &Dataset) {
 }
 
 #[test]
-fn a_hundred_trainings_and_a_thousand_predictions_hold_nothing_back() {
+fn a_thousand_predictions_leak_no_memory() {
     let data = small_data();
     (0..10).for_each(|_| train_and_predict("sldlf", &data));
     let (before, resident_before) = (held(), resident());
@@ -51,7 +51,7 @@ fn a_hundred_trainings_and_a_thousand_predictions_hold_nothing_back() {
 }
 
 #[test]
-fn no_learner_holds_anything_back() {
+fn no_learner_leaks_memory() {
     let data = small_data();
     for entry in registry::learners() {
         (0..2).for_each(|_| train_and_predict(entry.name(), &data));
@@ -82,14 +82,14 @@ fn thirty_two_threads_predict_the_same_with_one_model() {
 }
 
 #[test]
-fn a_soak_stays_within_its_memory() {
-    let told = std::env::var("LDLF_SOAK_MINUTES").ok();
-    let minutes: Option<f64> = told.map(|text| text.parse().expect("LDLF_SOAK_MINUTES is a number"));
+fn memory_stays_constant_under_load() {
+    let setting = std::env::var("LDLF_SOAK_MINUTES").ok();
+    let minutes: Option<f64> = setting.map(|text| text.parse().expect("LDLF_SOAK_MINUTES is a number"));
     let length = minutes.map_or(Duration::from_secs(3), |minutes| Duration::from_secs_f64(60.0 * minutes));
     let data = small_data();
     let readers: Vec<_> = names().map(Reader::new).collect();
     let corpora: Vec<_> = readers.iter().map(Reader::corpus).collect();
-    // Panics inside the Parquet library are caught; ten minutes of their words help nobody.
+    // Panics inside the Parquet library are caught; their reports would flood the output.
     std::panic::set_hook(Box::new(|_| {}));
     let learners = registry::learners();
     let started = Instant::now();

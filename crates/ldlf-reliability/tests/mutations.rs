@@ -1,6 +1,6 @@
-//! Any bytes give an error or something valid: never a panic, a hang, or more memory than the file deserves.
+//! Any bytes give an error or something valid: never a panic, a hang, or more memory than such a file may need.
 //!
-//! `LDLF_MUTATIONS` raises the number of inputs a reader (2,000 unless told).
+//! `LDLF_MUTATIONS` sets the number of inputs per reader (2,000 by default).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -14,7 +14,7 @@ use ldlf_reliability::watched_memory::{WatchedMemory, peak_of};
 #[global_allocator]
 static MEMORY: WatchedMemory = WatchedMemory;
 
-/// Inputs a reader, beside the whole files; fifteen readers make more than 20,000.
+/// Inputs per reader, besides the valid files; fifteen readers make more than 20,000.
 const INPUTS: u64 = 2_000;
 
 /// Memory that no damaged file of a few kilobytes may need.
@@ -25,7 +25,7 @@ const MOST_TIME: Duration = Duration::from_secs(30);
 
 fn inputs() -> u64 {
     match std::env::var("LDLF_MUTATIONS") {
-        Ok(text) => text.parse().expect("LDLF_MUTATIONS is a number of inputs a reader"),
+        Ok(text) => text.parse().expect("LDLF_MUTATIONS is a number of inputs per reader"),
         Err(_) => INPUTS,
     }
 }
@@ -49,16 +49,16 @@ fn fault(reader: &Reader, bytes: &[u8]) -> (bool, Option<String>) {
 }
 
 fn survive(name: &'static str) {
-    // A reader catches what its library panics with; with RUST_BACKTRACE the report of it would be counted as the reader's memory.
+    // A reader catches the panics of its library; with RUST_BACKTRACE their report would count as the reader's memory.
     std::panic::set_hook(Box::new(|_| {}));
-    // The reader works on a thread of its own, so that a hang is noticed.
-    let (tell, hear) = mpsc::channel();
+    // The reader works on a separate thread, so that a hang is detected.
+    let (sender, receiver) = mpsc::channel();
     let worker = std::thread::spawn(move || {
         let reader = Reader::new(name);
         let corpus = reader.corpus();
         for (number, sample) in corpus.iter().enumerate() {
             let fault = fault(&reader, &sample.bytes()).1;
-            tell.send((format!("whole file {number}"), false, fault)).expect("the test listens");
+            sender.send((format!("whole file {number}"), false, fault)).expect("the test listens");
         }
         let salt = name.bytes().fold(0, |hash: u64, byte| hash.wrapping_mul(31) + u64::from(byte));
         for number in 0..inputs() {
@@ -66,13 +66,13 @@ fn survive(name: &'static str) {
             let sample: &Sample = &corpus[dice.below(corpus.len())];
             let bytes = damaged(sample, &corpus, &mut dice);
             let (read, fault) = fault(&reader, &bytes);
-            tell.send((format!("input {number}"), read, fault)).expect("the test listens");
+            sender.send((format!("input {number}"), read, fault)).expect("the test listens");
         }
     });
     let (mut tried, mut read, mut faults) = (0, 0, Vec::new());
     let mut last = "nothing".to_string();
     loop {
-        match hear.recv_timeout(MOST_TIME) {
+        match receiver.recv_timeout(MOST_TIME) {
             Ok((input, was_read, fault)) => {
                 tried += 1;
                 read += u64::from(was_read);

@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use ldlf::internals::core::LearnerEntry;
 use ldlf::internals::core::stored::Parts;
+use ldlf::internals::io::read::{Loaded, ReadOptions, read};
 use ldlf::{
     Csr, Dataset, Error, Features, FitContext, FitEvent, Matrix, Settings, Threads, TrainedModel, registry,
 };
 use ldlf_reliability::learners::{quick, small_data};
 use ldlf_reliability::readers::check_prediction;
 
-/// Data of `rows` rows from formulas for features and shares (which are normalised here).
+/// Data of `rows` rows from formulas for features and targets (which are normalised here).
 fn data(
     (rows, features, labels): (usize, usize, usize),
     feature: impl Fn(usize, usize) -> f32,
@@ -115,7 +116,7 @@ fn fault(entry: &LearnerEntry, settings: &Settings, data: &Dataset) -> Option<St
     };
     match catch_unwind(AssertUnwindSafe(attempt)) {
         Ok(Ok(fault)) => fault,
-        // One sentence that names no number of the machine's own making.
+        // One sentence, without NaN.
         Ok(Err(error @ (Error::Usage(_) | Error::Data(_) | Error::Training(_)))) => {
             let text = error.to_string();
             let is_sentence = text.len() > 20 && !text.contains('\n') && !text.contains("NaN");
@@ -202,20 +203,23 @@ fn ten_thousand_labels_are_borne_or_refused() {
 }
 
 #[test]
-fn numbers_that_single_precision_cannot_hold_are_refused_by_place_and_tiny_ones_become_zero() {
+fn numbers_too_large_for_single_precision_are_refused_with_their_place() {
+    let error = read_sizes("x,a,b\n1,1,0\n1e300,0,1\n").unwrap_err().to_string();
+    assert!(error.contains("sizes.csv line 3, column \"x\": 1e300 is outside the range"), "{error}");
+}
+
+/// The table of a file `sizes.csv` with the labels `a` and `b`.
+fn read_sizes(text: &str) -> ldlf::internals::core::Result<Loaded> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sizes.csv");
-    let read = |text: &str| {
-        std::fs::write(&path, text).unwrap();
-        let options = ldlf::internals::io::read::ReadOptions {
-            labels: vec!["a".into(), "b".into()],
-            ..Default::default()
-        };
-        ldlf::internals::io::read::read(&path, &options)
-    };
-    let error = read("x,a,b\n1,1,0\n1e300,0,1\n").unwrap_err().to_string();
-    assert!(error.contains("sizes.csv line 3, column \"x\": 1e300 is outside the range"), "{error}");
-    let data = read("x,y,a,b\n1e-300,1,1,0\n2,1,0,1\n").unwrap().dataset;
+    std::fs::write(&path, text).unwrap();
+    let options = ReadOptions { labels: vec!["a".into(), "b".into()], ..Default::default() };
+    read(&path, &options)
+}
+
+#[test]
+fn numbers_too_small_for_single_precision_become_zero() {
+    let data = read_sizes("x,y,a,b\n1e-300,1,1,0\n2,1,0,1\n").unwrap().dataset;
     let entry = registry::find("sldlf").unwrap();
     ldlf_reliability::learners::fit(&*quick(&entry).unwrap(), &data).unwrap();
 }
@@ -228,16 +232,16 @@ fn weights_that_are_all_zero_or_not_finite_are_one_sentence() {
     }
 }
 
-/// Ends every fit at the first thing it reports.
+/// Ends every fit at its first report.
 fn at_once(_: &FitEvent, _: &dyn ldlf::InProgress) -> std::ops::ControlFlow<ldlf::StopReason> {
     std::ops::ControlFlow::Break(ldlf::StopReason::Interrupted)
 }
 
 #[test]
 fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
-    // So many iterations of one leaf update are what was asked for: they are done.
+    // That many iterations of a leaf update are valid, but would take for ever.
     let asks_for_work = ["leaf_iterations"];
-    let (tell, hear) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let worker = std::thread::spawn(move || {
         let data = small_data();
         for entry in registry::learners() {
@@ -254,13 +258,13 @@ fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
                     let mut context = FitContext::new(0, Threads::one(), &mut observer);
                     TrainedModel::fit(&*(entry.build)(&settings)?, &data, &mut context).map(drop)
                 }));
-                tell.send((format!("{}.{}", entry.name(), parameter.name), attempt.is_ok())).unwrap();
+                sender.send((format!("{}.{}", entry.name(), parameter.name), attempt.is_ok())).unwrap();
             }
         }
     });
     let (mut tried, mut faults, mut last) = (0, Vec::new(), String::new());
     loop {
-        match hear.recv_timeout(std::time::Duration::from_secs(60)) {
+        match receiver.recv_timeout(std::time::Duration::from_secs(60)) {
             Ok((name, borne)) => {
                 tried += 1;
                 if !borne {

@@ -1,4 +1,4 @@
-//! The bytes of a model follow from the data, the parameters and the seed: not from the run, nor from the threads.
+//! The bytes of a model depend on the data, the parameters and the seed only, not on the threads.
 
 use ldlf::{FitContext, Threads, TrainedModel, registry};
 use ldlf_reliability::learners::{quick, small_data};

@@ -1,9 +1,9 @@
-//! Where `unsafe` stands, and that every place says why it is sound.
+//! Where `unsafe` occurs, and that every place states why it is sound.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The files with unsafe code and how many times the word stands in their code. A new place must be added here, with its reason.
+/// The files with unsafe code and how often the keyword occurs in them. A new place must be added here, with its reason.
 const ALLOWED: [(&str, usize); 5] = [
     // The matrix products of another library, in a bench that times it.
     ("benches/benches/products.rs", 1),
@@ -11,7 +11,7 @@ const ALLOWED: [(&str, usize); 5] = [
     ("crates/ldlf-cli/src/images.rs", 1),
     // The one call into `gemm`, behind views that prove their bounds.
     ("crates/ldlf-math/src/product.rs", 1),
-    // Allocators that watch: tests only.
+    // Counting allocators: tests only.
     ("crates/ldlf-forest/tests/allocations.rs", 5),
     ("crates/ldlf-reliability/src/watched_memory.rs", 7),
 ];
@@ -32,7 +32,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// How often the keyword stands in a line of code, comments and longer words aside.
+/// How often the keyword occurs in a line of code, comments and longer words aside.
 fn keywords(line: &str) -> usize {
     let code = line.split("//").next().unwrap_or_default();
     code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-' && c != '"' && c != '\'')
@@ -41,10 +41,10 @@ fn keywords(line: &str) -> usize {
 }
 
 #[test]
-fn unsafe_code_stands_only_where_it_is_listed_and_says_why() {
+fn unsafe_code_occurs_only_where_it_is_listed_with_a_reason() {
     let mut files = Vec::new();
     sources(&root(), &mut files);
-    assert!(files.len() > 100, "only {} files were looked at", files.len());
+    assert!(files.len() > 100, "only {} files were read", files.len());
     let mut found = BTreeMap::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -62,7 +62,7 @@ fn unsafe_code_stands_only_where_it_is_listed_and_says_why() {
 }
 
 #[test]
-fn the_search_sees_the_keyword_and_nothing_else() {
+fn the_search_finds_only_the_keyword() {
     assert_eq!(keywords("    unsafe { call() } // unsafe here"), 1);
     assert_eq!(keywords("unsafe impl Send for T {} unsafe fn f()"), 2);
     assert_eq!(keywords("#[allow(unsafe_code)] // unsafe"), 0);

@@ -217,15 +217,20 @@ mod tests {
     use ldlf_core::{Csr, Matrix};
 
     #[test]
-    fn few_distinct_values_get_a_code_each_and_thresholds_fall_between_them() {
+    fn few_distinct_values_get_a_code_each() {
         let codes = Codes::new(&Features::Dense(Matrix::from_rows(&[[3.0f32], [1.0], [3.0], [-2.0]])));
         let Cells::Dense { columns, .. } = &codes.cells else { panic!("dense stays dense") };
         assert_eq!(columns, &[2, 1, 2, 0]);
+    }
+
+    #[test]
+    fn thresholds_lie_between_two_values() {
+        let codes = Codes::new(&Features::Dense(Matrix::from_rows(&[[3.0f32], [1.0], [3.0], [-2.0]])));
         assert_eq!((codes.threshold(0, 0, 1), codes.threshold(0, 1, 2)), (-0.5, 2.0));
     }
 
     #[test]
-    fn many_distinct_values_share_codes_evenly_and_keep_their_order() {
+    fn many_distinct_values_are_binned_evenly() {
         let column: Vec<f32> = (0..1000).map(|i| (i as f32).sqrt()).collect();
         let codes = Codes::new(&Features::Dense(Matrix::new(1000, 1, column).unwrap()));
         let Cells::Dense { columns, .. } = &codes.cells else { panic!("dense stays dense") };

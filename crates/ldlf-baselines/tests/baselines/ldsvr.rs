@@ -9,7 +9,7 @@ use crate::support::*;
 const GIVEN: [&str; 5] = ["c=5", "epsilon=0.1", "target_clip=0.01", "width=0.7", "scaling=raw"];
 
 #[test]
-fn the_first_steps_and_the_optimum_are_those_of_the_direct_solution() {
+fn the_steps_are_those_of_the_direct_solution() {
     // ldsvr.py: numpy.linalg.solve of the full system of every label.
     let case: serde_json::Value = serde_json::from_str(include_str!("../oracles/ldsvr.json")).unwrap();
     let data = fixture_rows(&case);
@@ -28,7 +28,21 @@ fn the_first_steps_and_the_optimum_are_those_of_the_direct_solution() {
 }
 
 #[test]
-fn the_objective_falls_at_every_step_and_a_stop_keeps_the_model_so_far() {
+fn the_objective_falls_at_every_step() {
+    let (objectives, _) = three_steps();
+    assert!(objectives.windows(2).all(|w| w[1] < w[0]), "{objectives:?}");
+}
+
+#[test]
+fn an_interrupted_fit_keeps_the_model_so_far() {
+    let (_, model) = three_steps();
+    assert_eq!((model.summary.iterations, model.summary.stopped), (3, StopReason::Interrupted));
+    let data = smooth_rows(120, 1);
+    assert_eq!(predict(&model, data.inputs()).rows(), 120);
+}
+
+/// The objectives and the model of a fit that is interrupted after three steps.
+fn three_steps() -> (Vec<f64>, TrainedModel) {
     let data = smooth_rows(120, 1);
     let learner = (entry("ldsvr").build)(&Settings::parse(GIVEN).unwrap()).unwrap();
     let mut objectives = Vec::new();
@@ -45,8 +59,7 @@ fn the_objective_falls_at_every_step_and_a_stop_keeps_the_model_so_far() {
     };
     let mut context = FitContext::new(0, Threads::one(), &mut stop_at_three);
     let model = TrainedModel::fit(&*learner, &data, &mut context).unwrap();
-    assert_eq!((model.summary.iterations, model.summary.stopped), (3, StopReason::Interrupted));
-    assert!(objectives.windows(2).all(|w| w[1] < w[0]), "{objectives:?}");
+    (objectives, model)
 }
 
 #[test]

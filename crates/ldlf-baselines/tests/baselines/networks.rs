@@ -28,7 +28,7 @@ fn every_network_explains_most_of_what_the_mean_leaves() {
 }
 
 #[test]
-fn a_weighted_row_has_the_say_of_its_copies_in_full_batches() {
+fn a_weight_equals_that_many_copies_in_full_batches() {
     let data = waves(30, 4, 3);
     let times: Vec<usize> = (0..30).map(|row| row % 4).collect();
     let weighted = data.clone().with_weights(times.iter().map(|&n| n as f32).collect()).unwrap();
@@ -57,7 +57,7 @@ fn rows_without_weight_are_not_learnt_from() {
 }
 
 #[test]
-fn sparse_rows_stay_sparse_and_give_the_same_network_when_nothing_is_scaled() {
+fn sparse_rows_give_the_same_network_when_nothing_is_scaled() {
     let (dense, sparse) = thin(&waves(60, 9, 3));
     for name in NETWORKS {
         let limit = if name == "sce-ldl" { "iterations=8" } else { "epochs=8" };
@@ -99,7 +99,7 @@ fn another_seed_gives_another_network() {
 }
 
 #[test]
-fn a_wish_for_sparsity_makes_a_rarely_active_hidden_layer() {
+fn the_sparsity_penalty_makes_hidden_units_rarely_active() {
     let data = waves(150, 4, 3);
     let mean_activation = |sparsity: &str| {
         let settings = [sparsity, "activity=0.05", "patience=none", "hidden=8", "l2=0", "scaling=raw"];
@@ -155,16 +155,25 @@ fn an_interrupted_fit_keeps_what_it_has() {
 }
 
 #[test]
-fn a_stored_network_predicts_the_same_and_a_damaged_one_is_refused() {
+fn a_stored_network_predicts_the_same() {
     let data = waves(40, 5, 3);
     for name in NETWORKS {
         let fitted = fitted(name, &["hidden=6"], &data);
         let mut parts = Parts::new();
         fitted.model.store(&mut parts);
         let read = Parts::from_bytes(&parts.to_bytes().unwrap()).unwrap();
-        let shape = ModelShape { features: 5, labels: 3 };
-        let again = (entry(name).load)(&read, &shape).unwrap();
+        let again = (entry(name).load)(&read, &ModelShape { features: 5, labels: 3 }).unwrap();
         assert_eq!(predicted(&*again, data.inputs()), predicted(&*fitted.model, data.inputs()), "{name}");
+    }
+}
+
+#[test]
+fn a_damaged_network_is_refused() {
+    let data = waves(40, 5, 3);
+    for name in NETWORKS {
+        let mut read = Parts::new();
+        fitted(name, &["hidden=6"], &data).model.store(&mut read);
+        let shape = ModelShape { features: 5, labels: 3 };
         let refused = |change: &dyn Fn(&mut Parts)| {
             let mut damaged = read.clone();
             change(&mut damaged);
@@ -179,7 +188,7 @@ fn a_stored_network_predicts_the_same_and_a_damaged_one_is_refused() {
 }
 
 #[test]
-fn one_row_one_label_and_constant_columns_are_no_obstacle() {
+fn degenerate_data_can_be_fitted() {
     for (rows, labels) in [(1, 3), (2, 1), (5, 2)] {
         let data = changed(&waves(rows, 2, labels), |values| {
             (0..rows).for_each(|row| values.row_mut(row)[1] = 7.0);

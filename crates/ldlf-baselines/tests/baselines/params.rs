@@ -1,4 +1,4 @@
-//! The typed way to a baseline: what is set, what is checked, what learners that share their parameters have of their own.
+//! The typed builders of the baselines: setters, checks, and the defaults of learners that share their parameters.
 
 use ldlf_baselines::{
     AaKnn, AosoLdLogitBoost, BfgsLdl, ExtraTrees, FeatureScaling, IisAldl, LdLogitBoost, RandomForest,
@@ -63,13 +63,17 @@ fn a_learner_on_top_of_another_takes_the_parameters_of_both() {
 }
 
 #[test]
-fn a_preset_is_taken_over_and_what_follows_goes_over_it() {
+fn later_values_override_a_preset() {
     let learner = BfgsLdl::params().preset("paper").unwrap().l2(Auto::Auto).check().unwrap();
     let settings = learner.parameters().to_settings();
     assert_eq!(
         (settings.get("scaling"), settings.get("l2")),
         (Some(&Value::from("raw")), Some(&Value::from("auto")))
     );
+}
+
+#[test]
+fn an_unknown_preset_is_refused() {
     let refused = BfgsLdl::params().preset("released").err().unwrap();
     assert_eq!(refused.to_string(), "bfgs-ldl has no preset \"released\"; it has paper");
 }

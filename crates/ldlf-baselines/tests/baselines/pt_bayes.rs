@@ -6,7 +6,7 @@ use crate::support::*;
 
 #[test]
 fn predictions_are_those_of_scikit_learns_gaussian_naive_bayes() {
-    // pt_bayes.py: GaussianNB with one weighted row a label.
+    // pt_bayes.py: GaussianNB with one weighted row per label.
     let case: serde_json::Value = serde_json::from_str(include_str!("../oracles/pt_bayes.json")).unwrap();
     let data = fixture_rows(&case);
     let queries = Features::Dense(matrix(&case["queries"]));

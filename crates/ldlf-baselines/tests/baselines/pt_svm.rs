@@ -8,7 +8,7 @@ use ldlf_core::{FitContext, FitEvent, InProgress, Matrix, Settings, StopReason, 
 use crate::support::*;
 
 #[test]
-fn probabilities_follow_the_distributions_and_not_only_the_largest_label() {
+fn probabilities_follow_the_whole_distribution() {
     // Two kinds of rows: 0.7/0.2/0.1 on the left, 0.1/0.3/0.6 on the right.
     let kinds = Matrix::from_rows(&[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]);
     let sides: Vec<usize> = (0..600).map(|row| row % 2).collect();
@@ -23,7 +23,7 @@ fn probabilities_follow_the_distributions_and_not_only_the_largest_label() {
 }
 
 #[test]
-fn a_label_that_is_never_drawn_keeps_its_mean_share() {
+fn a_label_that_is_never_drawn_gets_its_mean_probability() {
     let data = smooth_rows(40, 1);
     let targets = data.targets().iter_rows().flat_map(|d| [d[0], d[1] + d[2], 0.0]).collect();
     let data = data.with_targets(Matrix::new(40, 3, targets).unwrap()).unwrap();
@@ -46,7 +46,7 @@ fn rows_of_weight_0_do_not_count() {
 }
 
 #[test]
-fn a_stop_keeps_the_pairs_trained_so_far() {
+fn an_interrupted_fit_keeps_the_pairs_trained_so_far() {
     let rows = smooth_rows(300, 1);
     let targets =
         rows.targets().iter_rows().flat_map(|d| [0, 1, 2, 0, 1, 2].map(|label| d[label] / 2.0)).collect();

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn grey_alpha_and_sixteen_bits_become_three_bytes_a_pixel() {
+    fn every_pixel_format_becomes_three_bytes_per_pixel() {
         let grey = GrayImage::from_pixel(4, 4, Luma([77]));
         let clear = ImageBuffer::from_pixel(4, 4, Rgba([10u8, 20, 30, 0]));
         let deep = ImageBuffer::from_pixel(4, 4, Rgb([0xffffu16, 0x8080, 0]));
@@ -195,15 +195,23 @@ mod tests {
     }
 
     #[test]
-    fn a_jpeg_without_its_end_is_refused_and_bytes_after_the_end_are_not_minded() {
+    fn a_jpeg_without_its_end_is_refused() {
+        let whole = jpeg();
+        assert_eq!(decode(&whole[..whole.len() / 2], 8).unwrap_err(), "it is cut short");
+    }
+
+    #[test]
+    fn bytes_after_the_end_of_a_jpeg_are_ignored() {
+        let mut whole = jpeg();
+        whole.extend([0xff, 0xda, 1, 2, 3]);
+        decode(&whole, 8).unwrap();
+    }
+
+    fn jpeg() -> Vec<u8> {
         let noise = RgbImage::from_fn(64, 64, |x, y| {
             Rgb([(x * y % 251) as u8, (x * 7 % 256) as u8, (y * 5 % 256) as u8])
         });
-        let mut whole = encoded(noise, ImageFormat::Jpeg);
-        let cut = decode(&whole[..whole.len() / 2], 8).unwrap_err();
-        assert_eq!(cut, "it is cut short");
-        whole.extend([0xff, 0xda, 1, 2, 3]);
-        decode(&whole, 8).unwrap();
+        encoded(noise, ImageFormat::Jpeg)
     }
 
     #[test]

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_found_by_name_and_decoded_in_the_size_that_is_asked_for() {
+    fn images_are_found_by_name() {
         let folder = folder_of(&[("b.png", [9, 8, 7]), ("a.png", [1, 2, 3])]);
         let files = open(folder.path(), 0).unwrap();
         assert_eq!(
@@ -152,7 +152,12 @@ mod tests {
             (2, "a.png", Some(1), Some(1))
         );
         assert_eq!(files.find("c.png"), None);
-        let image = files.resized(1, 5).unwrap();
+    }
+
+    #[test]
+    fn images_are_decoded_in_the_requested_size() {
+        let folder = folder_of(&[("a.png", [9, 8, 7])]);
+        let image = open(folder.path(), 0).unwrap().resized(0, 5).unwrap();
         assert_eq!((image.width, image.height, &image.rgb[..3]), (6, 5, &[9, 8, 7][..]));
     }
 
@@ -179,10 +184,16 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_folder_and_one_that_is_not_there_are_refused() {
+    fn an_empty_folder_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let refused = |path: &Path| open(path, 0).unwrap_err().to_string();
-        assert!(refused(folder.path()).ends_with("there are no images (JPEG or PNG) in it"));
-        assert!(refused(&folder.path().join("lost")).ends_with("lost: no such folder or zip file"));
+        let refused = open(folder.path(), 0).unwrap_err().to_string();
+        assert!(refused.ends_with("there are no images (JPEG or PNG) in it"), "{refused}");
+    }
+
+    #[test]
+    fn a_missing_folder_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = open(&folder.path().join("lost"), 0).unwrap_err().to_string();
+        assert!(refused.ends_with("lost: no such folder or zip file"), "{refused}");
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_found_in_folders_within_folders_and_sorted_by_name() {
+    fn images_of_nested_folders_are_sorted_by_name() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("b/c")).unwrap();
         for name in ["z.png", "b/2.JPG", "b/1.jpeg", "b/c/x.jpg", "notes.txt", "labels.csv"] {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_files_and_a_macs_leftovers_are_passed_over() {
+    fn hidden_files_are_skipped() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("__MACOSX")).unwrap();
         std::fs::create_dir_all(root.path().join(".thumbnails")).unwrap();

@@ -268,17 +268,23 @@ mod tests {
     }
 
     #[test]
-    fn a_second_visit_is_another_look_and_where_an_epoch_is_cut_does_not_matter() {
+    fn a_row_that_comes_twice_is_augmented_differently() {
+        let twice = augmented(&[vec![50], vec![50]]);
+        assert_ne!(twice[..48], twice[48..]);
+    }
+
+    #[test]
+    fn augmentation_does_not_depend_on_the_rows_before() {
+        assert_eq!(augmented(&[vec![3, 50]])[48..], augmented(&[vec![50]])[..]);
+    }
+
+    /// The augmented pixels of some batches.
+    fn augmented(order: &[Vec<usize>]) -> Vec<f32> {
         let (_, images) = colours(None);
         let augmentation = Augmentation { flip: false, crop: 0.3, jitter: 0.5 };
-        let pixels = |order: &[Vec<usize>]| {
-            let look = Some((&augmentation, Seed::new(1)));
-            let batches = prefetch(&images, order, &preparation(), look, 2).unwrap();
-            batches.flat_map(|batch| batch.unwrap().pixels).collect::<Vec<f32>>()
-        };
-        let twice = pixels(&[vec![50], vec![50]]);
-        assert_ne!(twice[..48], twice[48..]);
-        assert_eq!(pixels(&[vec![3, 50]])[48..], pixels(&[vec![50]])[..]);
+        let seeded = Some((&augmentation, Seed::new(1)));
+        let batches = prefetch(&images, order, &preparation(), seeded, 2).unwrap();
+        batches.flat_map(|batch| batch.unwrap().pixels).collect()
     }
 
     #[test]
@@ -293,22 +299,34 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_decoded_than_the_bound_allows_and_an_early_end_ends_the_threads() {
+    fn no_more_is_decoded_than_the_bound_allows() {
         let (source, images) = colours(None);
         let mut batches = prefetch(&images, &order(), &preparation(), None, 2).unwrap();
         batches.next().unwrap().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(100));
         let decoded = source.decoded.load(Ordering::Relaxed);
         assert!(decoded <= 4 * 7, "one taken and three prefetched: {decoded}");
+    }
+
+    #[test]
+    fn dropping_the_batches_ends_their_threads() {
+        let (source, images) = colours(None);
+        let mut batches = prefetch(&images, &order(), &preparation(), None, 2).unwrap();
+        batches.next().unwrap().unwrap();
         drop(batches);
         assert_eq!(Arc::strong_count(&source), 2, "only the test and its images hold the images");
     }
 
     #[test]
-    fn a_row_that_is_not_there_and_an_empty_order_are_met_with_a_sentence_and_with_nothing() {
+    fn a_row_out_of_range_is_refused() {
         let (_, images) = colours(None);
         let refused = prefetch(&images, &[vec![100]], &preparation(), None, 1).unwrap_err().to_string();
         assert_eq!(refused, "row 100 is asked for, but there are 100 rows");
+    }
+
+    #[test]
+    fn an_empty_order_gives_no_batches() {
+        let (_, images) = colours(None);
         assert!(prefetch(&images, &[], &preparation(), None, 1).unwrap().next().is_none());
     }
 }

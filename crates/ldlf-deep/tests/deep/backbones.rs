@@ -155,7 +155,7 @@ networks! {
 }
 
 #[test]
-fn every_backbone_is_found_by_its_name_and_is_a_choice_of_the_parameter() {
+fn every_backbone_is_found_by_its_name() {
     let Kind::Choice { choices } = BackboneKind::kind() else { panic!("a backbone is a choice") };
     assert_eq!(choices, BackboneKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>());
     for &kind in BackboneKind::ALL {
@@ -166,7 +166,7 @@ fn every_backbone_is_found_by_its_name_and_is_a_choice_of_the_parameter() {
 }
 
 #[test]
-fn the_preparation_of_a_backbone_has_its_side_and_the_scaling_of_its_weights() {
+fn the_preparation_is_that_of_the_published_weights() {
     let lite = BackboneKind::EfficientNetLite0.preparation(None, 1).unwrap();
     assert_eq!((lite.side, &lite.mean[..]), (224, &[127.0 / 255.0][..]));
     let small = BackboneKind::SmallCnn.preparation(Some(16), 3).unwrap();
@@ -197,11 +197,15 @@ fn images_of_the_smallest_side_leave_a_pixel() {
 }
 
 #[test]
-fn a_table_for_a_network_of_images_and_images_for_one_of_tables_are_refused() {
+fn a_table_for_a_network_of_images_is_refused() {
     assert_eq!(
         refusal(BackboneKind::ResNet18, Input::Table { features: 4 }),
         "backbone=resnet18 reads images, not tables; give a folder or zip file of images with `images::join`, or choose mlp"
     );
+}
+
+#[test]
+fn images_for_a_network_of_tables_are_refused() {
     assert_eq!(
         refusal(BackboneKind::Mlp, Input::Images { channels: 3, side: 64 }),
         "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, alexnet, \
@@ -260,14 +264,21 @@ fn small_cnn_in_training() -> (Backbone, Tensor<4>) {
 }
 
 #[test]
-fn the_mode_decides_whether_running_statistics_move_and_a_clone_keeps_its_own() {
+fn only_training_updates_running_statistics() {
     let (backbone, x) = small_cnn_in_training();
-    let kept = backbone.clone();
+    let before = statistics(&backbone);
     backbone.forward(x.clone(), &Mode::Predict);
-    assert_eq!(statistics(&backbone), statistics(&kept), "a prediction moves nothing");
+    assert_eq!(statistics(&backbone), before);
     backbone.forward(x, &Mode::Train(Seed::new(0)));
-    assert_ne!(statistics(&backbone), statistics(&kept));
-    assert!(statistics(&kept).iter().all(|&mean| mean == 0.0));
+    assert_ne!(statistics(&backbone), before);
+}
+
+#[test]
+fn a_clone_keeps_its_own_running_statistics() {
+    let (backbone, x) = small_cnn_in_training();
+    let clone = backbone.clone();
+    backbone.forward(x, &Mode::Train(Seed::new(0)));
+    assert!(statistics(&clone).iter().all(|&mean| mean == 0.0));
 }
 
 #[test]

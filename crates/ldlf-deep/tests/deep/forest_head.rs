@@ -1,4 +1,4 @@
-//! The forest head against the equations of the paper, by the fixture that it shares with the Rust head and the PyTorch one
+//! The forest head against the equations of the paper, with the fixture of the Rust head and the PyTorch one
 //! (`crates/ldlf-forest/tests/oracles/head.py`).
 
 use burn::tensor::{Device, Tensor, TensorData};
@@ -67,17 +67,22 @@ fn assert_near(found: &[f32], expected: &[f32]) {
 }
 
 #[test]
-fn shares_and_predictions_are_those_of_the_paper() {
+fn the_routing_is_that_of_the_paper() {
     let case = case();
-    let shares = case.head.route(case.activations.clone(), 0..case.shape.trees).swap_dims(0, 1);
-    assert_near(&numbers(shares), &flat(&case.fixture["shares"]));
+    let reach = case.head.route(case.activations, 0..case.shape.trees).swap_dims(0, 1);
+    assert_near(&numbers(reach), &flat(&case.fixture["shares"]));
+}
+
+#[test]
+fn predictions_are_those_of_the_paper() {
+    let case = case();
     assert_near(&numbers(case.head.predict(case.activations.clone())), &flat(&case.fixture["predictions"]));
     let by_kernel = case.head.predict_on_cpu(case.activations, &Threads::one());
     assert_near(&by_kernel, &flat(&case.fixture["predictions"]));
 }
 
 #[test]
-fn the_loss_by_tensor_operations_and_its_gradient_are_those_of_the_paper() {
+fn the_loss_by_tensor_operations_is_that_of_the_paper() {
     let case = case();
     let trees = 0..case.shape.trees;
     let loss =
@@ -88,7 +93,7 @@ fn the_loss_by_tensor_operations_and_its_gradient_are_those_of_the_paper() {
 }
 
 #[test]
-fn the_loss_by_the_kernel_and_its_gradient_are_those_of_the_paper() {
+fn the_loss_by_the_kernel_is_that_of_the_paper() {
     let case = case();
     let (targets, weights) = (flat(&case.fixture["targets"]), flat(&case.fixture["weights"]));
     let (loss, gradient) = case.head.loss_on_cpu(
@@ -117,7 +122,7 @@ fn the_gradient_of_predictions_is_that_of_the_paper() {
 }
 
 #[test]
-fn leaves_move_as_in_the_paper_and_predictions_follow() {
+fn the_leaf_update_is_that_of_the_paper() {
     for (name, iterations, strength) in [("updated_once", 1, 0.0), ("updated_with_prior", 3, 0.5)] {
         let mut case = case();
         let base = case.fixture["base"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
@@ -132,7 +137,7 @@ fn leaves_move_as_in_the_paper_and_predictions_follow() {
 }
 
 #[test]
-fn kernel_and_tensor_operations_agree_on_some_trees_in_either_form_on_any_number_of_threads() {
+fn the_kernel_gives_the_loss_of_tensor_operations() {
     let device = device().autodiff();
     let (rows, features) = (150, 6);
     let shape = ForestShape { trees: 4, depth: 5, units: 20, labels: 7 };
@@ -179,7 +184,7 @@ fn a_forest_of_single_leaves_predicts_their_mean() {
 }
 
 #[test]
-fn the_softmax_head_gives_distributions_and_a_cross_entropy_that_weights_shift() {
+fn the_loss_of_the_softmax_head_is_the_weighted_cross_entropy() {
     let device = device();
     let head = SoftmaxHead::new(3, 4, Seed::new(0), &device).unwrap();
     let activations = head.activations(support::input("features", [2, 3], 1.0, &device));

@@ -39,7 +39,7 @@ fn network(oracle: &Value, device: &Device) -> Network {
     Network { backbone: with_hashed_weights(backbone), head }
 }
 
-/// Trains as the oracle does; `on_cpu` decides who computes the loss. Gives the losses and predictions of the first images.
+/// Trains as the oracle does; `on_cpu` chooses the kernel for the loss. Gives the losses and predictions of the first images.
 fn train(on_cpu: bool) -> (Vec<f64>, Vec<f32>) {
     let device = device().autodiff();
     let mut network = network(&oracle(), &device);

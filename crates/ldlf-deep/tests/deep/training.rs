@@ -1,4 +1,4 @@
-//! The deep learners as the registry gives them: they learn, end as told, go on where they stopped, and survive their file.
+//! The deep learners as the registry gives them: they learn, stop, resume, and are loaded unchanged.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -98,8 +98,8 @@ fn kl(model: &TrainedModel, data: &Dataset) -> f64 {
     mean_over_rows(&KL, data.targets(), &predicted, None)
 }
 
-/// What the best constant answer gives.
-fn floor(data: &Dataset) -> f64 {
+/// The K-L divergence of the mean distribution.
+fn kl_of_mean(data: &Dataset) -> f64 {
     let mean: Vec<f32> = data.mean_target().iter().map(|&p| p as f32).collect();
     mean_over_rows(&KL, data.targets(), &Matrix::new(ROWS, mean.len(), mean.repeat(ROWS)).unwrap(), None)
 }
@@ -109,13 +109,13 @@ fn every_deep_learner_learns_from_images() {
     let data = squares();
     for learner in ["dldlf", "dndf-ldl", "dldl"] {
         let found = kl(&fit(learner, &["epochs=12"], &data), &data);
-        assert!(found < 0.5 * floor(&data), "{learner}: {found} against {}", floor(&data));
+        assert!(found < 0.5 * kl_of_mean(&data), "{learner}: {found} against {}", kl_of_mean(&data));
     }
 }
 
-/// Without batch norms a step too long sends the features out of bounds and shuts the splits, which then hand no gradient down.
+/// Without batch norms too large a learning rate lets the features diverge and saturates the splits, whose gradients then vanish.
 #[test]
-fn a_network_without_batch_norms_learns_with_what_is_set_by_itself() {
+fn a_network_without_batch_norms_learns_with_the_default_learning_rate() {
     let data = squares();
     let own = ["backbone=alexnet", "side=63", "batch_size=16", "epochs=4", "early_stopping=false"];
     let learner = (entry("dldlf").build)(&Settings::parse(own).unwrap()).unwrap();
@@ -123,7 +123,7 @@ fn a_network_without_batch_norms_learns_with_what_is_set_by_itself() {
     let model =
         TrainedModel::fit(&*learner, &data, &mut FitContext::new(0, Threads::one(), &mut observer)).unwrap();
     let found = kl(&model, &data);
-    assert!(found < 0.5 * floor(&data), "{found} against {}", floor(&data));
+    assert!(found < 0.5 * kl_of_mean(&data), "{found} against {}", kl_of_mean(&data));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn every_deep_learner_learns_from_a_table() {
     let data = table();
     for learner in ["dldlf", "dndf-ldl", "dldl"] {
         let found = kl(&fit(learner, &["backbone=mlp", "epochs=15"], &data), &data);
-        assert!(found < 0.5 * floor(&data), "{learner}: {found} against {}", floor(&data));
+        assert!(found < 0.5 * kl_of_mean(&data), "{learner}: {found} against {}", kl_of_mean(&data));
     }
 }
 
@@ -146,7 +146,7 @@ fn sgd_with_steps_learns_too() {
         "epochs=12",
         "weight_decay=0",
     ];
-    assert!(kl(&fit("dldl", &sgd, &data), &data) < 0.5 * floor(&data));
+    assert!(kl(&fit("dldl", &sgd, &data), &data) < 0.5 * kl_of_mean(&data));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_stopped_training_keeps_the_best_epoch() {
 }
 
 #[test]
-fn rows_that_the_data_marks_valid_are_those_it_is_measured_on() {
+fn rows_that_the_data_marks_valid_are_the_validation_rows() {
     let split = (0..ROWS).map(|row| if row < 32 { "valid" } else { "train" }.to_string()).collect();
     let data = squares().with_split(split).unwrap();
     let model = fit("dldl", &["epochs=1"], &data);
@@ -275,7 +275,7 @@ fn frozen_parameters_stay_as_they_were() {
 }
 
 #[test]
-fn a_backbone_factor_of_nothing_moves_the_projection_alone() {
+fn a_backbone_factor_of_0_trains_the_projection_only() {
     let data = squares();
     let still = ["backbone_factor=0", "weight_decay=0", "epochs=2"];
     let parts = fit("dldl", &still, &data).to_parts();
@@ -301,7 +301,7 @@ fn leaves_are_smoothed_along_ordered_labels_only_when_asked() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_said_in_a_sentence() {
+fn settings_that_contradict_each_other_are_refused() {
     let refusal = |more: &[&str], data: &Dataset| {
         let mut observer = ();
         let mut context = FitContext::new(0, Threads::one(), &mut observer);

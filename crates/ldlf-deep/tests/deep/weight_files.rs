@@ -62,7 +62,7 @@ fn a_pytorch_checkpoint_is_loaded_by_name_through_its_wrappers() {
 }
 
 #[test]
-fn a_safetensors_file_is_loaded_by_name_and_what_it_lacks_keeps_its_values() {
+fn a_partial_safetensors_file_is_loaded_by_name() {
     let (_folder, path) = file("some.safetensors", |path| {
         safetensors(
             &[

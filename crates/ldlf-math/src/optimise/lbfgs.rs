@@ -314,17 +314,27 @@ mod tests {
     }
 
     #[test]
-    fn the_valley_of_rosenbrock_is_followed_to_its_end_and_the_loss_falls_at_every_iteration() {
-        let start: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { -1.2 } else { 1.0 }).collect();
-        let mut losses = vec![f64::INFINITY];
+    fn the_minimum_of_the_rosenbrock_function_is_found() {
         let exact = Lbfgs { loss_tolerance: 0.0, ..Lbfgs::default() };
-        let minimum = exact.minimise(start, rosenbrock, |iterate| {
-            assert!(iterate.loss < losses[losses.len() - 1]);
-            losses.push(iterate.loss);
-            ControlFlow::<()>::Continue(())
-        });
+        let minimum = exact.minimise(far_start(), rosenbrock, |_| ControlFlow::<()>::Continue(()));
         assert!(minimum.point.iter().all(|x| (x - 1.0).abs() < 1e-6), "{minimum:?}");
         assert!(minimum.iterations < 200, "{}", minimum.iterations);
+    }
+
+    #[test]
+    fn the_loss_falls_at_every_iteration() {
+        let mut last = f64::INFINITY;
+        let exact = Lbfgs { loss_tolerance: 0.0, ..Lbfgs::default() };
+        let minimum = exact.minimise(far_start(), rosenbrock, |iterate| {
+            assert!(iterate.loss < last);
+            last = iterate.loss;
+            ControlFlow::<()>::Continue(())
+        });
+        assert!(minimum.iterations > 10);
+    }
+
+    fn far_start() -> Vec<f64> {
+        (0..20).map(|i| if i % 2 == 0 { -1.2 } else { 1.0 }).collect()
     }
 
     #[test]
@@ -367,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_overflows_is_a_step_too_far() {
+    fn a_loss_that_overflows_shortens_the_step() {
         let barrier = |x: &[f64], gradient: &mut [f64]| {
             gradient[0] = 1.0 / (1.0 - x[0]) - 4.0;
             if x[0] < 1.0 { -(1.0 - x[0]).ln() - 4.0 * x[0] } else { f64::INFINITY }

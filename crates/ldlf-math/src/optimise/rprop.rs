@@ -57,16 +57,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_grow_while_the_sign_holds_and_halve_when_it_turns() {
+    fn step_sizes_follow_the_sign_of_the_gradient() {
         let mut rule = Rprop::new(2, 1.0);
         let mut w = [0.0, 0.0];
         rule.step(&mut w, &[5.0, -1e-9]);
         assert_eq!(w, [-1.0, 1.0], "only the sign counts");
         rule.step(&mut w, &[5.0, 0.0]);
-        assert_eq!(w, [-2.2, 1.0], "a flat weight rests");
+        assert_eq!(w, [-2.2, 1.0], "no step without a gradient");
         rule.step(&mut w, &[-3.0, 0.0]);
-        assert_eq!(w, [-2.2, 1.0], "a turned slope rests once");
+        assert_eq!(w, [-2.2, 1.0], "no step when the sign has changed");
         rule.step(&mut w, &[-3.0, 0.0]);
-        assert_eq!(w, [-1.6, 1.0], "and goes on with half the length");
+        assert_eq!(w, [-1.6, 1.0], "then half the step size");
     }
 }

@@ -193,20 +193,27 @@ mod tests {
     }
 
     #[test]
-    fn the_first_adam_step_has_the_full_length_and_decay_is_decoupled() {
+    fn the_first_adam_step_is_the_learning_rate() {
+        let (mut w, mut m, mut v) = ([1.0f32], [0.0f32], [0.0f32]);
+        Step::new(Optimizer::AdamW, 0, 0.1, 0.0, 0.0).apply(&mut w, &[4.0], &mut m, &mut v);
+        assert!((w[0] - (1.0 - 0.1)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_weight_decay_of_adamw_is_decoupled() {
         let (mut w, mut m, mut v) = ([1.0f32], [0.0f32], [0.0f32]);
         Step::new(Optimizer::AdamW, 0, 0.1, 0.0, 0.5).apply(&mut w, &[4.0], &mut m, &mut v);
         assert!((w[0] - (1.0 * (1.0 - 0.05) - 0.1)).abs() < 1e-6);
     }
 
     #[test]
-    fn schedules_rise_and_fall_as_told() {
-        let length =
+    fn learning_rates_follow_their_schedules() {
+        let scheduled =
             |schedule| LearningRate { rate: 1.0, schedule, warm_up: 0.1, step_every: 30, step_factor: 0.5 };
-        let cosine = length(Schedule::Cosine);
+        let cosine = scheduled(Schedule::Cosine);
         assert_eq!((cosine.at(0, 100), cosine.at(9, 100)), (0.1, 1.0));
         assert!((cosine.at(55, 100) - 0.5).abs() < 1e-12 && cosine.at(99, 100) < 1e-3);
-        assert_eq!(length(Schedule::Constant).at(50, 100), 1.0);
-        assert_eq!(length(Schedule::Step).at(61, 100), 0.25);
+        assert_eq!(scheduled(Schedule::Constant).at(50, 100), 1.0);
+        assert_eq!(scheduled(Schedule::Step).at(61, 100), 0.25);
     }
 }
