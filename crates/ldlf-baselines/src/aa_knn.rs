@@ -149,20 +149,20 @@ fn choose_neighbours(
         neighbours.extend(nearest(kept, kept.features(), part, most, threads, Some(&exclude)));
     }
     let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
-    let mut share = vec![0.0f64; data.labels()];
+    let mut mixture = vec![0.0f64; data.labels()];
     for (&row, neighbours) in left_out.iter().zip(&neighbours) {
         let target = data.targets().row(row);
         let weight = f64::from(data.weight(row));
         total += weight;
-        share.fill(0.0);
+        mixture.fill(0.0);
         let mut counted = 0;
         for (sum, &k) in sums.iter_mut().zip(&tried) {
             for &neighbour in &neighbours[counted.min(neighbours.len())..k.min(neighbours.len())] {
-                model.add(neighbour, &mut share);
+                model.add(neighbour, &mut mixture);
             }
             counted = k;
-            let whole: f64 = share.iter().sum();
-            let divergence = target.iter().zip(&share).map(|(&d, &s)| {
+            let whole: f64 = mixture.iter().sum();
+            let divergence = target.iter().zip(&mixture).map(|(&d, &s)| {
                 let d = f64::from(d);
                 xlogy(d, d) - xlogy(d, if whole > 0.0 { s / whole } else { 0.0 })
             });
@@ -195,11 +195,11 @@ impl AaKnnModel {
         })
     }
 
-    /// Adds a training row's weighted distribution to `share`.
-    fn add(&self, row: u32, share: &mut [f64]) {
+    /// Adds a training row's weighted distribution to `mixture`.
+    fn add(&self, row: u32, mixture: &mut [f64]) {
         let row = row as usize;
         let weight = self.weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
-        share.iter_mut().zip(self.targets.row(row)).for_each(|(s, &d)| *s += weight * f64::from(d));
+        mixture.iter_mut().zip(self.targets.row(row)).for_each(|(s, &d)| *s += weight * f64::from(d));
     }
 }
 
@@ -216,12 +216,12 @@ impl Model for AaKnnModel {
         let scaled = self.scaling.apply(features);
         let neighbours = nearest(&self.kept, &scaled, &wanted, self.k, threads, None);
         let mut predicted = Matrix::zeros(features.rows(), self.targets.cols());
-        let mut share = vec![0.0f64; self.targets.cols()];
+        let mut mixture = vec![0.0f64; self.targets.cols()];
         for (row, neighbours) in neighbours.iter().enumerate() {
-            share.fill(0.0);
-            neighbours.iter().for_each(|&neighbour| self.add(neighbour, &mut share));
+            mixture.fill(0.0);
+            neighbours.iter().for_each(|&neighbour| self.add(neighbour, &mut mixture));
             let out = predicted.row_mut(row);
-            out.iter_mut().zip(&share).for_each(|(p, &s)| *p = s as f32);
+            out.iter_mut().zip(&mixture).for_each(|(p, &s)| *p = s as f32);
             normalise(out);
         }
         Ok(Prediction::Distributions(predicted))

@@ -127,10 +127,10 @@ impl Algorithm for BfgsLdl {
 
 /// Pairs of training rows and held-out rows to choose the penalty on: one for a large dataset, up to five for a small one.
 fn splits(p: &BfgsLdlParameters, data: &Dataset, context: &FitContext<'_>) -> Vec<(Dataset, Dataset)> {
-    let share = p.validation_fraction;
-    let wanted = (ENOUGH_ROWS / (share * data.rows() as f64)).ceil() as usize;
+    let fraction = p.validation_fraction;
+    let wanted = (ENOUGH_ROWS / (fraction * data.rows() as f64)).ceil() as usize;
     (0..wanted.clamp(1, MOST_SPLITS))
-        .map(|index| hold_out(data, share, context.seed.named("penalty").numbered(index as u64)))
+        .map(|index| hold_out(data, fraction, context.seed.named("penalty").numbered(index as u64)))
         .filter(|(training, held)| !training.is_empty() && !held.is_empty())
         .map(|(training, held)| (data.select(&training), data.select(&held)))
         .filter(|(training, held)| {

@@ -116,9 +116,9 @@ impl D2LdlParameters {
             let out = targets.row_mut(row);
             out.iter_mut().for_each(|d| *d *= (1.0 - p.mix) as f32);
             for (&neighbour, weight) in neighbours[place].iter().zip(weights) {
-                let share = (p.mix * weight / total) as f32;
+                let factor = (p.mix * weight / total) as f32;
                 let other = data.targets().row(present[neighbour as usize]);
-                out.iter_mut().zip(other).for_each(|(d, &o)| *d += share * o);
+                out.iter_mut().zip(other).for_each(|(d, &o)| *d += factor * o);
             }
         }
         if targets.as_slice().iter().any(|d| !d.is_finite()) {

@@ -11,14 +11,14 @@ use ldlf_core::{
 /// Splits `data` into training rows and held-out rows; without patience, or with too few rows, nothing is held out.
 pub(crate) fn split(
     data: &Dataset,
-    share: f64,
+    fraction: f64,
     patience: Option<usize>,
     context: &FitContext<'_>,
 ) -> (Option<Dataset>, Option<Dataset>) {
     if patience.is_none() {
         return (None, None);
     }
-    let (training, held) = hold_out(data, share, context.seed);
+    let (training, held) = hold_out(data, fraction, context.seed);
     let (training, held) = (data.select(&training), data.select(&held));
     let weighs = |data: &Dataset| (0..data.rows()).any(|row| data.weight(row) > 0.0);
     if weighs(&training) && weighs(&held) { (Some(training), Some(held)) } else { (None, None) }
@@ -99,9 +99,9 @@ impl<'f, 'c, M: Model + Clone> Progress<'f, 'c, M> {
                 }
                 Verdict::Stop => {}
             }
-            let told = self.context.report(FitEvent::Validation { iteration, kl }, &Now(model));
+            let reported = self.context.report(FitEvent::Validation { iteration, kl }, &Now(model));
             if verdict.is_continue() {
-                verdict = told;
+                verdict = reported;
             }
         }
         if let ControlFlow::Break(reason) = verdict {

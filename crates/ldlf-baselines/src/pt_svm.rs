@@ -184,8 +184,8 @@ impl Algorithm for PtSvm {
         {
             return Err(Error::model_file("the model file's \"classes\" are not labels in rising order"));
         }
-        let shares = parts.f64s("shares", &[shape.labels])?;
-        if shares.iter().any(|&share| share < 0.0) || (shares.iter().sum::<f64>() - 1.0).abs() > 1e-3 {
+        let mean_distribution = parts.f64s("shares", &[shape.labels])?;
+        if mean_distribution.iter().any(|&p| p < 0.0) || (mean_distribution.iter().sum::<f64>() - 1.0).abs() > 1e-3 {
             return Err(Error::model_file("the model file's \"shares\" are not a distribution"));
         }
         let pairs = pairs(classes.len()).len();
@@ -198,7 +198,7 @@ impl Algorithm for PtSvm {
             classes,
             rho: parts.f64s("rho", &[pairs])?,
             sigmoids: sigmoids.chunks_exact(2).map(|ab| Sigmoid { a: ab[0], b: ab[1] }).collect(),
-            shares,
+            mean_distribution,
         }))
     }
 }
@@ -216,7 +216,7 @@ struct PtSvmModel {
     rho: Vec<f64>,
     sigmoids: Vec<Sigmoid>,
     /// The mean distribution, for labels that were not drawn.
-    shares: Vec<f64>,
+    mean_distribution: Vec<f64>,
 }
 
 impl PtSvmModel {
@@ -225,7 +225,7 @@ impl PtSvmModel {
         kept: ReferenceRows,
         kernel: Kernel,
         classes: Vec<usize>,
-        shares: Vec<f64>,
+        mean_distribution: Vec<f64>,
     ) -> Self {
         let count = pairs(classes.len()).len();
         PtSvmModel {
@@ -236,7 +236,7 @@ impl PtSvmModel {
             classes,
             rho: vec![0.0; count],
             sigmoids: vec![Sigmoid { a: 0.0, b: 0.0 }; count],
-            shares,
+            mean_distribution,
         }
     }
 
@@ -259,8 +259,8 @@ impl PtSvmModel {
             within[i * classes + j] = p;
             within[j * classes + i] = 1.0 - p;
         }
-        out.iter_mut().zip(&self.shares).for_each(|(p, &share)| *p = share as f32);
-        let drawn: f64 = self.classes.iter().map(|&label| self.shares[label]).sum();
+        out.iter_mut().zip(&self.mean_distribution).for_each(|(p, &mean)| *p = mean as f32);
+        let drawn: f64 = self.classes.iter().map(|&label| self.mean_distribution[label]).sum();
         for (&label, p) in self.classes.iter().zip(couple(&within, classes)) {
             out[label] = (p * drawn).max(0.0) as f32;
         }
@@ -277,7 +277,7 @@ impl InProgress for PtSvmModel {
 impl Model for PtSvmModel {
     fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
         let features = inputs.table()?;
-        let (pairs, labels) = (self.rho.len(), self.shares.len());
+        let (pairs, labels) = (self.rho.len(), self.mean_distribution.len());
         let scaled = self.scaling.apply(features);
         let values = self.kernel.weighted_sums(&self.kept, &scaled, &self.coefficients, pairs, threads);
         let blocks = threads.map(chunks(features.rows(), 64), |rows| {
@@ -300,7 +300,7 @@ impl Model for PtSvmModel {
         parts.put("rho", Array::F64(vec![pairs], self.rho.clone()));
         let sigmoids = self.sigmoids.iter().flat_map(|s| [s.a, s.b]).collect();
         parts.put("sigmoids", Array::F64(vec![pairs, 2], sigmoids));
-        parts.put("shares", Array::F64(vec![self.shares.len()], self.shares.clone()));
+        parts.put("shares", Array::F64(vec![self.mean_distribution.len()], self.mean_distribution.clone()));
         if let Kernel::Rbf { gamma } = self.kernel {
             parts.put_detail("gamma", gamma);
         }

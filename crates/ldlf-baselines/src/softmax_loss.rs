@@ -16,8 +16,8 @@ pub(crate) fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
         *s = shifted.exp();
         sum += *s;
     }
-    let share = weight * mass / sum;
-    scores.iter_mut().for_each(|s| *s *= share);
+    let factor = weight * mass / sum;
+    scores.iter_mut().for_each(|s| *s *= factor);
     weight * (mass * sum.ln() - dot)
 }
 

@@ -52,8 +52,8 @@ pub fn normalise(x: &mut [f32]) {
     if sum > 0.0 {
         x.iter_mut().for_each(|v| *v = (f64::from(*v) / sum) as f32);
     } else {
-        let share = 1.0 / x.len() as f32;
-        x.fill(share);
+        let uniform = 1.0 / x.len() as f32;
+        x.fill(uniform);
     }
 }
 

@@ -137,7 +137,7 @@ impl<'a, T> ViewMut<'a, T> {
         assert!(fits(data.len(), rows, cols, row_stride, col_stride), "a view must lie within its slice");
         let apart = (row_stride >= cols.saturating_mul(col_stride) && (col_stride > 0 || cols <= 1))
             || (col_stride >= rows.saturating_mul(row_stride) && (row_stride > 0 || rows <= 1));
-        assert!(apart || rows == 0 || cols == 0, "entries of a view to write to must not share a place");
+        assert!(apart || rows == 0 || cols == 0, "entries of a view to write to must not coincide");
         ViewMut { data, rows, cols, row_stride, col_stride }
     }
 }
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "must not share")]
+    #[should_panic(expected = "must not coincide")]
     fn an_output_whose_entries_coincide_is_refused() {
         ViewMut::strided(&mut [0.0f32; 5], 2, 3, 1, 1);
     }

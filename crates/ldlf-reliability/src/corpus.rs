@@ -213,12 +213,12 @@ pub fn mat() -> Vec<Sample> {
 fn record_batch() -> RecordBatch {
     let rows = 40;
     let column = |name: &'static str, array: ArrayRef| (name, array);
-    let shares: Vec<f64> = (0..rows).map(|i| f64::from(i) / 40.0).collect();
+    let probabilities: Vec<f64> = (0..rows).map(|i| f64::from(i) / 40.0).collect();
     RecordBatch::try_from_iter([
         column("x_1", Arc::new(Float32Array::from_iter_values((0..rows).map(|i| i as f32)))),
         column("x_2", Arc::new(Int32Array::from_iter_values((0..rows).map(|i| i % 3)))),
-        column("label_1", Arc::new(Float64Array::from(shares.clone()))),
-        column("label_2", Arc::new(Float64Array::from_iter_values(shares.iter().map(|p| 1.0 - p)))),
+        column("label_1", Arc::new(Float64Array::from(probabilities.clone()))),
+        column("label_2", Arc::new(Float64Array::from_iter_values(probabilities.iter().map(|p| 1.0 - p)))),
         column("who", Arc::new(StringArray::from_iter_values((0..rows).map(|i| format!("p{}", i % 4))))),
     ])
     .expect("columns of one length")

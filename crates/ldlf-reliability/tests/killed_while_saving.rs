@@ -138,12 +138,12 @@ fn a_killed_training_loses_at_most_one_interval() {
         let mut victim = start_victim("a_killed_training_loses_at_most_one_interval", &path);
         let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines();
         let iterations = 7 + Dice::new(2, kill).below(40);
-        let heard = |line: std::io::Result<String>| line.unwrap().parse::<usize>().ok();
-        let mut last = lines.by_ref().filter_map(heard).nth(iterations).unwrap();
+        let iteration_of = |line: std::io::Result<String>| line.unwrap().parse::<usize>().ok();
+        let mut last = lines.by_ref().filter_map(iteration_of).nth(iterations).unwrap();
         victim.kill().unwrap();
         victim.wait().unwrap();
         // Iterations still in the pipe were also done.
-        last = lines.filter_map(heard).last().unwrap_or(last);
+        last = lines.filter_map(iteration_of).last().unwrap_or(last);
         let kept = ldlf::internals::io::model_file::read_parts(&path).unwrap();
         let kept = kept.details["checkpoint"]["progress"]["iteration"].as_u64().unwrap() as usize;
         assert!(kept + EVERY >= last, "kill {kill}: {last} iterations were done and {kept} kept");

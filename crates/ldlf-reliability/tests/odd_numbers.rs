@@ -16,14 +16,14 @@ use ldlf_reliability::readers::check_prediction;
 fn data(
     (rows, features, labels): (usize, usize, usize),
     feature: impl Fn(usize, usize) -> f32,
-    share: impl Fn(usize, usize) -> f32,
+    target: impl Fn(usize, usize) -> f32,
 ) -> Dataset {
     let values = (0..rows * features).map(|i| feature(i / features, i % features)).collect();
     let mut targets = Vec::with_capacity(rows * labels);
     for row in 0..rows {
-        let shares: Vec<f32> = (0..labels).map(|label| share(row, label)).collect();
-        let sum: f32 = shares.iter().sum();
-        targets.extend(shares.iter().map(|share| share / sum));
+        let row_targets: Vec<f32> = (0..labels).map(|label| target(row, label)).collect();
+        let sum: f32 = row_targets.iter().sum();
+        targets.extend(row_targets.iter().map(|target| target / sum));
     }
     let features = Features::Dense(Matrix::new(rows, features, values).unwrap());
     let data = Dataset::new(features, Matrix::new(rows, labels, targets).unwrap()).unwrap();
@@ -34,7 +34,7 @@ fn wave(row: usize, column: usize) -> f32 {
     ((row * 7 + column * 13) % 17) as f32 / 17.0 - 0.4
 }
 
-fn shares(row: usize, label: usize) -> f32 {
+fn usual_target(row: usize, label: usize) -> f32 {
     1.0 + ((row * 5 + label * 3) % 7) as f32
 }
 
@@ -45,14 +45,14 @@ fn one_hot(row: usize, label: usize) -> f32 {
 /// Every odd case, with its name.
 fn cases() -> Vec<(&'static str, Dataset)> {
     const USUAL: (usize, usize, usize) = (40, 4, 3);
-    let sized = |factor: f32| data(USUAL, |row, column| wave(row, column) * factor, shares);
+    let sized = |factor: f32| data(USUAL, |row, column| wave(row, column) * factor, usual_target);
     let some_weights = |weight: fn(usize) -> f32| {
-        data(USUAL, wave, shares).with_weights((0..40).map(weight).collect()).unwrap()
+        data(USUAL, wave, usual_target).with_weights((0..40).map(weight).collect()).unwrap()
     };
     let empty_rows = || {
         let mut rows = Csr::with_columns(6);
         (0..40u32).for_each(|row| rows.push_row((row % 4 == 0).then_some((row / 4 % 6, 1.0))));
-        data(USUAL, wave, shares).with_inputs(Features::Sparse(rows)).unwrap()
+        data(USUAL, wave, usual_target).with_inputs(Features::Sparse(rows)).unwrap()
     };
     vec![
         ("exact zeros", data(USUAL, wave, |row, label| if label == row % 3 { 0.0 } else { 1.0 })),
@@ -60,27 +60,33 @@ fn cases() -> Vec<(&'static str, Dataset)> {
         ("one label always", data(USUAL, wave, |_, label| f32::from(u8::from(label == 1)))),
         ("equal targets", data(USUAL, wave, |_, _| 1.0)),
         ("equal rows", data(USUAL, |_, column| column as f32, |_, label| 1.0 + label as f32)),
-        ("equal rows, other targets", data(USUAL, |_, column| column as f32, shares)),
+        ("equal rows, other targets", data(USUAL, |_, column| column as f32, usual_target)),
         ("a single label", data((40, 4, 1), wave, |_, _| 1.0)),
-        ("two labels", data((40, 4, 2), wave, shares)),
-        ("a single feature", data((40, 1, 3), wave, shares)),
-        ("a single row", data((1, 4, 3), wave, shares)),
-        ("two rows", data((2, 4, 3), wave, shares)),
+        ("two labels", data((40, 4, 2), wave, usual_target)),
+        ("a single feature", data((40, 1, 3), wave, usual_target)),
+        ("a single row", data((1, 4, 3), wave, usual_target)),
+        ("two rows", data((2, 4, 3), wave, usual_target)),
         ("a single row, feature and label", data((1, 1, 1), wave, |_, _| 1.0)),
-        ("all features zero", data(USUAL, |_, _| 0.0, shares)),
-        ("constant columns", data(USUAL, |row, column| if column == 0 { wave(row, 0) } else { 7.5 }, shares)),
+        ("all features zero", data(USUAL, |_, _| 0.0, usual_target)),
+        (
+            "constant columns",
+            data(USUAL, |row, column| if column == 0 { wave(row, 0) } else { 7.5 }, usual_target),
+        ),
         (
             "duplicated rows",
-            data(USUAL, |row, column| wave(row % 5, column), |row, label| shares(row % 5, label)),
+            data(USUAL, |row, column| wave(row % 5, column), |row, label| usual_target(row % 5, label)),
         ),
-        ("more features than rows", data((6, 30, 3), wave, shares)),
+        ("more features than rows", data((6, 30, 3), wave, usual_target)),
         ("features near the largest number", sized(3e38)),
         ("features near the smallest number", sized(1e-38)),
         (
             "features of very different sizes",
-            data(USUAL, |r, c| wave(r, c) * [1e-30, 1.0, 1e15, 1e30][c], shares),
+            data(USUAL, |r, c| wave(r, c) * [1e-30, 1.0, 1e15, 1e30][c], usual_target),
         ),
-        ("one feature far out", data(USUAL, |r, c| if (r, c) == (3, 2) { 1e30 } else { wave(r, c) }, shares)),
+        (
+            "one feature far out",
+            data(USUAL, |r, c| if (r, c) == (3, 2) { 1e30 } else { wave(r, c) }, usual_target),
+        ),
         ("rows without entries", empty_rows()),
         ("some zero weights", some_weights(|row| f32::from(u8::from(row % 3 > 0)))),
         ("one row with weight", some_weights(|row| f32::from(u8::from(row == 7)))),

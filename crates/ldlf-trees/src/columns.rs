@@ -163,13 +163,13 @@ impl Codes {
             let mut budget = CODES - reserve;
             let mut at = 0;
             while at < runs.len() {
-                let share = left.div_ceil(budget.max(1));
+                let bin_size = left.div_ceil(budget.max(1));
                 self.lowest.push(runs[at].0);
                 let mut taken = runs[at].1;
                 let alone = zeros > 0 && runs[at].0 == 0.0;
                 while !alone
                     && at + 1 < runs.len()
-                    && taken + runs[at + 1].1 <= share
+                    && taken + runs[at + 1].1 <= bin_size
                     && !(zeros > 0 && runs[at + 1].0 == 0.0)
                 {
                     at += 1;

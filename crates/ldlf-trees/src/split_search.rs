@@ -456,7 +456,7 @@ fn between(low: f32, high: f32, generator: &mut Generator) -> Option<f32> {
     if low >= high {
         return None;
     }
-    let share: f64 = generator.random();
-    let drawn = (f64::from(low) + share * (f64::from(high) - f64::from(low))) as f32;
+    let fraction: f64 = generator.random();
+    let drawn = (f64::from(low) + fraction * (f64::from(high) - f64::from(low))) as f32;
     Some(if drawn < high { drawn } else { low })
 }

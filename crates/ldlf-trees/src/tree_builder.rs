@@ -96,7 +96,7 @@ pub fn grow<O: Objective>(
         needed => needed.next_multiple_of(8),
     };
     let features = columns.features();
-    let share = ((features as f64 * limits.feature_share).ceil() as usize).clamp(1, features.max(1));
+    let tried = ((features as f64 * limits.feature_share).ceil() as usize).clamp(1, features.max(1));
     let mut work = Work {
         order: (0..features as u32).collect(),
         statistics: Vec::new(),
@@ -118,7 +118,7 @@ pub fn grow<O: Objective>(
         }
         let found = if depth < limits.depth && here.len() > 1 && work.sums[0] >= 2.0 * limits.leaf_weight {
             work.centre(width);
-            search(columns, limits, share, here, width, &mut work, &mut scratch, generator)
+            search(columns, limits, tried, here, width, &mut work, &mut scratch, generator)
         } else {
             None
         };
@@ -157,7 +157,7 @@ pub fn grow<O: Objective>(
 fn search(
     columns: &SplitColumns<'_>,
     limits: &Limits,
-    share: usize,
+    tried: usize,
     rows: &[u32],
     width: usize,
     work: &mut Work,
@@ -167,8 +167,8 @@ fn search(
     let features = work.order.len();
     let mut start = 0;
     while start < features {
-        let end = (start + share).min(features);
-        if share < features {
+        let end = (start + tried).min(features);
+        if tried < features {
             for at in start..end {
                 let other = generator.random_range(at as u64..features as u64) as usize;
                 work.order.swap(at, other);

@@ -122,9 +122,9 @@ impl ForestModel {
 impl InProgress for ForestModel {
     fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
         let features = inputs.table()?;
-        let share = 1.0 / self.trees.len() as f64;
+        let factor = 1.0 / self.trees.len() as f64;
         let sums = sum_over_trees(&self.trees, self.labels, features, threads);
-        let mut mean: Vec<f32> = sums.into_iter().map(|s| (s * share) as f32).collect();
+        let mut mean: Vec<f32> = sums.into_iter().map(|s| (s * factor) as f32).collect();
         mean.chunks_exact_mut(self.labels).for_each(normalise);
         Ok(Prediction::Distributions(Matrix::new(features.rows(), self.labels, mean)?))
     }

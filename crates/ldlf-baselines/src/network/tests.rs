@@ -59,16 +59,16 @@ fn outputs_are_those_of_numpy() {
 
 #[test]
 fn every_gradient_meets_its_finite_difference() {
-    let wishes = [None, Some(Sparsity { strength: 0.3, activity: 0.1 })];
-    for (network, wish) in networks().iter().flat_map(|n| wishes.map(|wish| (n, wish))) {
-        // The wish for sparsity belongs to the output that has one activation a row.
-        if wish.is_some() && matches!(network.output, Output::Ordered(_)) {
+    let penalties = [None, Some(Sparsity { strength: 0.3, activity: 0.1 })];
+    for (network, sparsity) in networks().iter().flat_map(|n| penalties.map(|sparsity| (n, sparsity))) {
+        // The sparsity penalty belongs to the output that has one activation per row.
+        if sparsity.is_some() && matches!(network.output, Output::Ordered(_)) {
             continue;
         }
         for sparse in [false, true] {
             let data = data(sparse);
             let mut batch =
-                FullBatch::new(network, &data, &Scaling::none(3), 0.7, wish, &Threads::one()).unwrap();
+                FullBatch::new(network, &data, &Scaling::none(3), 0.7, sparsity, &Threads::one()).unwrap();
             let mut weights = wave(network.size(), 1.1);
             let mut gradient = vec![0.0; weights.len()];
             batch.evaluate(&weights, &mut gradient);

@@ -20,10 +20,10 @@ fn kl(name: &str, settings: &[&str], data: &Dataset) -> f64 {
 fn every_network_explains_most_of_what_the_mean_leaves() {
     let data = waves(400, 4, 3);
     let mean: Vec<f32> = data.mean_target().iter().map(|&m| m as f32).collect();
-    let floor = data.targets().iter_rows().map(|d| measures::kl(d, &mean)).sum::<f64>() / 400.0;
+    let of_mean = data.targets().iter_rows().map(|d| measures::kl(d, &mean)).sum::<f64>() / 400.0;
     for name in NETWORKS {
         let found = kl(name, &[], &data);
-        assert!(found < 0.2 * floor, "{name}: {found}, the mean {floor}");
+        assert!(found < 0.2 * of_mean, "{name}: {found}, the mean {of_mean}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the tests share: learners by name, small sets, and the fixtures of the oracles.
+//! Helpers of the tests: learners by name, small datasets, and the fixtures of the oracles.
 
 use ldlf_baselines::entries;
 use ldlf_core::stored::Parts;

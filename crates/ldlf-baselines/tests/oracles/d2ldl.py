@@ -1,4 +1,4 @@
-"""Writes d2ldl.json: weights that rebuild a row from others, by scipy.optimize.nnls.
+"""Writes d2ldl.json: weights that reconstruct a row from others, by scipy.optimize.nnls.
 
 1/2 |x - A w|^2 + penalty 1^T w with w >= 0 is 1/2 |b - L^T w|^2 up to a constant, where L L^T = A^T A and L b = A^T x - penalty.
 

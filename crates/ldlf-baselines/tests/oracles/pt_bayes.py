@@ -1,4 +1,4 @@
-"""Writes pt_bayes.json: scikit-learn's GaussianNB on rows repeated once a label and weighted by the distribution.
+"""Writes pt_bayes.json: scikit-learn's GaussianNB on rows repeated once per label and weighted by the distribution.
 
 Run from this folder: python pt_bayes.py
 """

@@ -176,19 +176,19 @@ impl History {
     /// `-H g` by the two loops, with `H_0 = (s . y / y . y) I` of the last pair.
     fn direction(&self, gradient: &[f64]) -> Vec<f64> {
         let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let mut shares = Vec::with_capacity(self.pairs.len());
+        let mut factors = Vec::with_capacity(self.pairs.len());
         for pair in self.pairs.iter().rev() {
-            let share = dot(&pair.step, &q) / pair.curvature;
-            add_scaled(&mut q, -share, &pair.change);
-            shares.push(share);
+            let factor = dot(&pair.step, &q) / pair.curvature;
+            add_scaled(&mut q, -factor, &pair.change);
+            factors.push(factor);
         }
         if let Some(last) = self.pairs.back() {
             let scale = last.curvature / dot(&last.change, &last.change);
             q.iter_mut().for_each(|v| *v *= scale);
         }
-        for (pair, share) in self.pairs.iter().zip(shares.into_iter().rev()) {
+        for (pair, factor) in self.pairs.iter().zip(factors.into_iter().rev()) {
             let other = dot(&pair.change, &q) / pair.curvature;
-            add_scaled(&mut q, share - other, &pair.step);
+            add_scaled(&mut q, factor - other, &pair.step);
         }
         q
     }
@@ -272,8 +272,8 @@ fn between(low: &Place, high: &Place) -> f64 {
     }
     let d2 = square.sqrt() * width.signum();
     let step = high.step - width * (high.slope + d2 - d1) / (high.slope - low.slope + 2.0 * d2);
-    let share = (step - low.step) / width;
-    if share.is_finite() { low.step + share.clamp(0.1, 0.9) * width } else { middle }
+    let fraction = (step - low.step) / width;
+    if fraction.is_finite() { low.step + fraction.clamp(0.1, 0.9) * width } else { middle }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
