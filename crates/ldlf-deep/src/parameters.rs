@@ -79,7 +79,7 @@ ldlf_core::parameters! {
         leaf_every: Auto<usize> = Auto::Auto, at_least 1;
         /// Iterations per leaf update.
         leaf_iterations: usize = 20, at_least 1;
-        /// Pseudo-count that shrinks every leaf towards the mean training distribution; 0 is the paper's update.
+        /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
         leaf_prior: f64 = 1.0, at_least 0;
         /// With ordered labels: standard deviation, in labels, by which leaves are smoothed along the labels after an update.
         leaf_smoothing: f64 = 0.0, at_least 0;
