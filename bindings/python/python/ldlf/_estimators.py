@@ -807,7 +807,7 @@ class AAKNN(DistributionEstimator):
 
 
 class AAS(ValueEstimator):
-    """Quadratic functions of the features, special to a cluster of rows and a range of ages; gives numbers only
+    """Quadratic functions of the features, one per cluster of rows and range of ages; predicts numbers only
     (``aas``).
 
     Source: Lanitis, Draganova and Christodoulou, Comparing different classifiers for automatic age estimation, IEEE
@@ -895,7 +895,7 @@ class AAS(ValueEstimator):
 
 
 class AOSOLDLogitBoost(DistributionEstimator):
-    """Boosted trees whose leaves set one adaptively chosen pair of labels apart (``aoso-ldlogitboost``).
+    """Boosted trees whose leaves separate one adaptively chosen pair of labels (``aoso-ldlogitboost``).
 
     Source: Xing, Geng, Xue 2016.
 
@@ -1170,7 +1170,7 @@ class CPNN(DistributionEstimator):
 
 
 class D2LDL(DistributionEstimator):
-    """Targets mixed with those of the rows that rebuild a row, then the maximum entropy model (``d2ldl``).
+    """Targets mixed with those of the neighbors that reconstruct a row, then the maximum entropy model (``d2ldl``).
 
     Source: He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017.
 
@@ -1335,7 +1335,7 @@ class ExtraTreesLDL(DistributionEstimator):
 
 
 class IISALDL(DistributionEstimator):
-    """Iis-ldl on Gaussians whose width at every label adapts to what is predicted there (``iis-aldl``).
+    """Iis-ldl on Gaussians whose width at every label adapts to the predictions there (``iis-aldl``).
 
     Source: Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014.
 
@@ -1495,7 +1495,7 @@ class IISLDL(DistributionEstimator):
 
 
 class LARR(ValueEstimator):
-    """Support vector regression, adjusted by classifiers of the labels around its answer; gives numbers only
+    """Support vector regression, adjusted by classifiers of the labels around its prediction; predicts numbers only
     (``larr``).
 
     Source: Guo, Fu, Dyer and Huang, Image-based human age estimation by manifold learning and locally adjusted robust
@@ -1588,7 +1588,7 @@ class LARR(ValueEstimator):
 
 
 class LDLogitBoost(DistributionEstimator):
-    """Boosted regression trees, one a label and round, on the K-L divergence (``ldlogitboost``).
+    """Boosted regression trees, one per label and round, on the K-L divergence (``ldlogitboost``).
 
     Source: Xing, Geng, Xue 2016.
 
