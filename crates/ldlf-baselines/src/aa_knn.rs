@@ -1,7 +1,8 @@
 //! `aa-knn`: the mean distribution of the nearest training rows (Geng 2016, section 3.2, "algorithm adaptation").
 //!
 //! Brute force over blocked matrix products instead of a k-d tree: the datasets of this field have hundreds of features, where
-//! k-d trees visit nearly every row; the crates for them (such as kiddo) fix the number of features at compile time and read no sparse rows.
+//! k-d trees visit nearly every row; the crates for them (such as kiddo) fix the number of features at compile time and read
+//! no sparse rows.
 
 use std::ops::ControlFlow;
 

@@ -1,8 +1,9 @@
 //! What `ldlogitboost` and `aoso-ldlogitboost` share: the additive model `p = softmax(F)` and the rounds that build `F`.
 //!
-//! `F` starts at `ln` of the mean training distribution, or at 0 where a booster needs
-//! nonzero gradients at the root. Every round adds trees, scaled by the learning rate, that lower the K-L divergence to second order. Held-out rows inside the training rows choose the number of rounds; the model is
-//! then refitted on all rows with that number (unless `refit` is false).
+//! `F` starts at `ln` of the mean training distribution, or at 0 where a booster needs nonzero gradients at the root.
+//! Every round adds trees, scaled by the learning rate, that lower the K-L divergence to second order. Held-out rows
+//! inside the training rows choose the number of rounds; the model is then refitted on all rows with that number
+//! (unless `refit` is false).
 
 use std::ops::ControlFlow;
 

@@ -86,14 +86,17 @@ impl Algorithm for Larr {
                 Held { data: data.select(&held), numbers: held.iter().map(|&row| numbers[row]).collect() };
             // The regression alone chooses its cost, the window follows.
             let choices = c.map_or(COSTS.to_vec(), |given| vec![given]);
-            let chosen = held.best(&choices, &threads, &mut fitting, |fitting, tried| fitting.regress(tried))?;
+            let chosen =
+                held.best(&choices, &threads, &mut fitting, |fitting, tried| fitting.regress(tried))?;
             fitting.regress(chosen);
             c = Some(chosen);
             let windows = window.map_or(WINDOWS.to_vec(), |given| vec![given]);
             stopped = fitting.classify(windows.iter().copied().fold(0.0, f64::max), (0, 2), context);
             if stopped.is_none() {
                 window =
-                    Some(held.best(&windows, &threads, &mut fitting, |fitting, tried| fitting.model.window = tried)?);
+                    Some(held.best(&windows, &threads, &mut fitting, |fitting, tried| {
+                        fitting.model.window = tried
+                    })?);
             }
         }
         let mut fitting = Fitting::new(parameters, data, values, &numbers, &threads)?;

@@ -85,7 +85,13 @@ impl Booster for LdLogitBoost {
     fn grow_round(&self, round: &Round<'_>) -> Vec<Tree> {
         round.threads.map(0..round.targets.cols(), |label: usize| {
             let mut generator = round.seed.named("label").numbered(label as u64).generator();
-            grow(&round.columns, &OneLabel { round, label }, &round.limits, round.rows.clone(), &mut generator)
+            grow(
+                &round.columns,
+                &OneLabel { round, label },
+                &round.limits,
+                round.rows.clone(),
+                &mut generator,
+            )
         })
     }
 }

@@ -185,7 +185,9 @@ impl Algorithm for PtSvm {
             return Err(Error::model_file("the model file's \"classes\" are not labels in rising order"));
         }
         let mean_distribution = parts.f64s("shares", &[shape.labels])?;
-        if mean_distribution.iter().any(|&p| p < 0.0) || (mean_distribution.iter().sum::<f64>() - 1.0).abs() > 1e-3 {
+        if mean_distribution.iter().any(|&p| p < 0.0)
+            || (mean_distribution.iter().sum::<f64>() - 1.0).abs() > 1e-3
+        {
             return Err(Error::model_file("the model file's \"shares\" are not a distribution"));
         }
         let pairs = pairs(classes.len()).len();
