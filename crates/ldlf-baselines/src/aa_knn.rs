@@ -144,7 +144,7 @@ fn choose_neighbours(
     let mut neighbours = Vec::with_capacity(left_out.len());
     // In parts, between which Ctrl-C is heard.
     for part in left_out.chunks(SEARCHED_TOGETHER) {
-        context.go_on()?;
+        context.check_interrupted()?;
         let (kept, threads) = (&model.kept, &context.threads);
         neighbours.extend(nearest(kept, kept.features(), part, most, threads, Some(&exclude)));
     }

@@ -218,7 +218,7 @@ impl Observer for TrainingWatcher {
                 loss.map(|loss| format!(" loss {loss:.4}")),
                 validation.map(|kl| format!(" validation K-L {kl:.4}")),
                 state.validation_mae().map(|mae| format!(" MAE {mae:.3}")),
-                state.rows_an_iteration().filter(|_| steps > 0.0).map(rate),
+                state.rows_per_iteration().filter(|_| steps > 0.0).map(rate),
             ];
             words.into_iter().flatten().collect::<String>().trim_start().to_string()
         });

@@ -67,7 +67,7 @@ pub trait InProgress {
     fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
 
     /// How many rows an iteration looks at, where that is the same for all: what makes a rate of rows out of one of iterations.
-    fn rows_an_iteration(&self) -> Option<usize> {
+    fn rows_per_iteration(&self) -> Option<usize> {
         None
     }
 
@@ -146,7 +146,7 @@ impl<'a> FitContext<'a> {
     }
 
     /// Ends a fit that was interrupted before there is a model to keep. A learner calls this between the steps of a search.
-    pub fn go_on(&mut self) -> Result<()> {
+    pub fn check_interrupted(&mut self) -> Result<()> {
         if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }

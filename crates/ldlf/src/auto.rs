@@ -131,7 +131,7 @@ impl Observer for Within<'_, '_> {
     }
 
     fn interrupted(&mut self) -> bool {
-        self.0.go_on().is_err()
+        self.0.check_interrupted().is_err()
     }
 }
 
@@ -146,7 +146,7 @@ fn fit(
     let mut own = FitContext::new(seed, threads, &mut within);
     own.deadline = deadline;
     let fitted = learner.fit(data, &mut own);
-    context.go_on()?;
+    context.check_interrupted()?;
     fitted
 }
 
