@@ -47,7 +47,7 @@ pub fn interrupted() -> bool {
 }
 
 /// A bar on a terminal, a line now and then in a log, nothing when quiet.
-pub struct Progress {
+pub struct ProgressLine {
     bar: Option<ProgressBar>,
     log: bool,
     /// When something was last said; a log starts with a pause, a bar at once.
@@ -55,7 +55,7 @@ pub struct Progress {
     noun: &'static str,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Progress in steps called `noun` ("iteration", "fit"); the bar appears with the first step.
     pub fn new(printer: &Printer, noun: &'static str) -> Self {
         let terminal = std::io::stderr().is_terminal();
@@ -67,7 +67,7 @@ impl Progress {
             bar.with_style(style)
         });
         let last_words = (!terminal).then(Instant::now);
-        Progress { bar, log: !printer.is_quiet() && !terminal, last_words, noun }
+        ProgressLine { bar, log: !printer.is_quiet() && !terminal, last_words, noun }
     }
 
     /// `done` of `total` steps are done, and `begun` more in parts; `details` says how it stands.
@@ -88,7 +88,7 @@ impl Progress {
         }
     }
 
-    /// `done` steps are done of a number that nobody knows.
+    /// `done` steps are done; their total is unknown.
     pub fn count(&mut self, done: usize, details: impl FnOnce() -> String) {
         let every = if self.bar.is_some() { DRAW_EVERY } else { LOG_EVERY };
         if self.last_words.is_some_and(|last| last.elapsed() < every) {
@@ -137,7 +137,7 @@ pub struct Checkpoints {
 
 /// Watches one training.
 pub struct TrainingWatcher {
-    progress: Progress,
+    progress: ProgressLine,
     checkpoints: Option<Checkpoints>,
     stop_after: Option<usize>,
     /// What a row is called.
@@ -162,7 +162,7 @@ impl TrainingWatcher {
         noun: &'static str,
     ) -> Self {
         TrainingWatcher {
-            progress: Progress::new(printer, "iteration"),
+            progress: ProgressLine::new(printer, "iteration"),
             checkpoints,
             stop_after,
             noun,
@@ -249,7 +249,7 @@ pub struct FoldWatcher {
 
 /// How an evaluation stands.
 struct Standing {
-    progress: Progress,
+    progress: ProgressLine,
     done: usize,
     /// The share that is done of every fit that is at work.
     begun: BTreeMap<JobId, f64>,
@@ -259,7 +259,8 @@ impl FoldWatcher {
     /// Counts the fits of `names` on `folds` folds each.
     pub fn new(printer: &Printer, names: Vec<String>, folds: usize) -> Self {
         let total = names.len() * folds;
-        let standing = Standing { progress: Progress::new(printer, "fit"), done: 0, begun: BTreeMap::new() };
+        let standing =
+            Standing { progress: ProgressLine::new(printer, "fit"), done: 0, begun: BTreeMap::new() };
         FoldWatcher { names, total, state: Mutex::new(standing) }
     }
 

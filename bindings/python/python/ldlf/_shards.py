@@ -80,7 +80,7 @@ class Plan:
 
 
 @dataclass
-class Parts:
+class Partitions:
     """The partitions that a plan needs, each once."""
 
     X: list[Any] = field(default_factory=list)
@@ -88,14 +88,14 @@ class Parts:
     weights: list[Any] = field(default_factory=list)
 
 
-def plan(sources: Sources, shards: Sequence[int], threads: int | None) -> tuple[Plan, Parts]:
+def plan(sources: Sources, shards: Sequence[int], threads: int | None) -> tuple[Plan, Partitions]:
     """What a holder of these virtual shards needs."""
     rows = tuple(sources.of(shard) for shard in shards)
-    parts = Parts()
+    parts = Partitions()
 
     def gather(source: Rows, into: list[Any]) -> tuple[tuple[Piece, ...], ...]:
         if source.table is not None:
-            # One part a shard: the rows themselves.
+            # One part per shard: the rows themselves.
             into.extend(source.table[start:stop] for start, stop in rows)
             return tuple((Piece(at, 0, stop - start),) for at, (start, stop) in enumerate(rows))
         numbers: dict[int, int] = {}

@@ -13,7 +13,7 @@ use crate::args::{ImageOptions, values};
 use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard};
 use crate::printer::{Printer, counted};
-use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
+use crate::progress::{ProgressLine, interrupted, listen_for_ctrl_c};
 
 /// `ldlf features`.
 #[derive(Args)]
@@ -81,7 +81,7 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
         network: &network,
         layer,
         threads,
-        progress: Progress::new(printer, "image"),
+        progress: ProgressLine::new(printer, "image"),
         skipping: Skipping::new(&args.images),
     };
     let started = Instant::now();
@@ -126,7 +126,7 @@ struct Work<'a> {
     network: &'a FeatureNetwork,
     layer: &'a str,
     threads: Threads,
-    progress: Progress,
+    progress: ProgressLine,
     skipping: Skipping,
 }
 

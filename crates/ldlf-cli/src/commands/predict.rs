@@ -17,7 +17,7 @@ use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns, Refusal};
 use ldlf::internals::io::write::{self, BoxedWriter, Column, Formulas, TableForm};
 use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
 
-use self::parts::{Begun, Parts};
+use self::parts::{Begun, PartFolder};
 use self::pipeline::{Cuts, Pipeline, Predicted, Predictions, block_rows};
 use self::rows::Rows;
 use super::Ending;
@@ -25,7 +25,7 @@ use crate::args::{BadImages, ImageOptions, values};
 use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
 use crate::printer::{Printer, STDOUT, counted};
-use crate::progress::{Progress, listen_for_ctrl_c};
+use crate::progress::{ProgressLine, listen_for_ctrl_c};
 
 /// `ldlf predict`.
 #[derive(Args)]
@@ -107,8 +107,8 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     let model = load_model(&args.model)?;
     let estimates = EstimateColumns::new(&args.write, &model.schema).map_err(refused)?;
     let rows = rows_of(args, &model, printer)?;
-    let table = Table { form, formulas, estimates: &estimates, model: &model };
-    let progress = Progress::new(printer, rows.noun());
+    let table = PredictionTable { form, formulas, estimates: &estimates, model: &model };
+    let progress = ProgressLine::new(printer, rows.noun());
     let threads = Threads::joined_by_caller(args.threads)?;
     let skipping = Skipping::new(&args.images);
     let mut pipeline = Pipeline { model: &model, threads, progress, done_before: 0, skipping };
@@ -178,15 +178,15 @@ fn say(printer: &Printer, count: usize, noun: &str, started: Instant, more: &str
     ));
 }
 
-/// What the output is like.
-struct Table<'a> {
+/// The table of predictions: how it is written, and its columns.
+struct PredictionTable<'a> {
     form: &'static TableForm,
     formulas: Formulas,
     estimates: &'a EstimateColumns,
     model: &'a TrainedModel,
 }
 
-impl Table<'_> {
+impl PredictionTable<'_> {
     /// Writes blocks from `first` on until `rows` are written or there are no more. No rows still make a table: its heads.
     fn write(
         &self,
@@ -237,7 +237,7 @@ fn predict_one(
     overwrite: Overwrite,
     rows: Rows,
     pipeline: &mut Pipeline<'_>,
-    table: &Table<'_>,
+    table: &PredictionTable<'_>,
 ) -> Result<usize> {
     let cuts = Cuts { block: block_rows(table.model), part: usize::MAX };
     let (count, ()) = if is_standard(out) {
@@ -261,11 +261,11 @@ fn predict_parts(
     args: &Predict,
     mut rows: Rows,
     pipeline: &mut Pipeline<'_>,
-    table: &Table<'_>,
+    table: &PredictionTable<'_>,
     printer: &Printer,
 ) -> Result<Ending> {
     let out = args.out.display();
-    let parts = match Parts::begin(args, rows.fingerprint())? {
+    let parts = match PartFolder::begin(args, rows.fingerprint())? {
         Begun::Open(parts) => parts,
         Begun::AlreadyFinished => {
             printer.message(format_args!("{out} is complete; nothing was left to predict"));

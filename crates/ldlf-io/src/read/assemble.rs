@@ -1,4 +1,4 @@
-//! From the parts of a file to a checked [`Dataset`].
+//! From the contents of a file to a checked [`Dataset`].
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use ldlf_core::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema
 use super::{Loaded, ReadOptions, votes};
 
 /// What a file held, before the pieces are checked against each other.
-pub(super) struct Parts {
+pub(super) struct FileContents {
     /// What messages call the file.
     pub file: String,
     /// The name of the dataset.
@@ -32,9 +32,9 @@ pub(super) struct Parts {
     pub image_names: Option<Vec<String>>,
 }
 
-impl Parts {
+impl FileContents {
     pub fn new(file: String, stem: String, features: Features) -> Self {
-        Parts {
+        FileContents {
             file,
             stem,
             features,
@@ -63,7 +63,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Joins the parts.
+    /// Joins the contents into a dataset.
     pub fn assemble(mut self, options: &ReadOptions) -> Result<Loaded> {
         if let Some(votes) = &options.votes {
             self.targets = Some(votes::read(votes, options.strict, &self.file, self.features.rows())?);
@@ -147,7 +147,7 @@ impl Parts {
         for (what, count) in counts {
             count.map_or(Ok(()), |count| self.fits(what, count))?;
         }
-        let Parts { file, stem, features, singles, .. } = self;
+        let FileContents { file, stem, features, singles, .. } = self;
         let Labels { targets, values: label_values, names: label_names } = labels;
         let inputs = match self.image_names {
             Some(names) => Inputs::Images(Images::named(names)),

@@ -16,7 +16,7 @@ use ldlf_core::error::{Message, Place, Subject};
 use ldlf_core::targets::TargetRows;
 use ldlf_core::{Csr, Error, Features, Result, message};
 
-use super::assemble::{Parts, needs_spread};
+use super::assemble::{FileContents, needs_spread};
 use super::gather::single_precision;
 use super::lines::read_line;
 use super::{Loaded, ReadOptions, RowStream, Source, empty, read_error, refuse_ignore};
@@ -173,13 +173,13 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         return Err(Error::data("no row has a feature").in_file(&lines.file));
     }
     let features = Features::Sparse(Csr::new(columns, indptr, indices, values)?);
-    let mut parts = Parts::new(lines.file, stem, features);
+    let mut contents = FileContents::new(lines.file, stem, features);
     match targets {
-        Some(targets) => parts.targets = Some(targets.finish()?),
-        None => parts.singles = Some(singles),
+        Some(targets) => contents.targets = Some(targets.finish()?),
+        None => contents.singles = Some(singles),
     }
-    parts.name_columns(options)?;
-    parts.assemble(options)
+    contents.name_columns(options)?;
+    contents.assemble(options)
 }
 
 /// Streams the features; labels are passed over.

@@ -38,7 +38,7 @@ pub struct Run {
 }
 
 /// The folder of parts.
-pub struct Parts {
+pub struct PartFolder {
     folder: PathBuf,
     extension: String,
     run: Run,
@@ -49,12 +49,12 @@ pub struct Parts {
 /// How a folder of parts was found.
 pub enum Begun {
     /// There is something to do.
-    Open(Parts),
+    Open(PartFolder),
     /// An earlier run has done it all.
     AlreadyFinished,
 }
 
-impl Parts {
+impl PartFolder {
     /// Makes the folder, or takes up the one that is there.
     pub fn begin(args: &Predict, images: Option<(u64, u32)>) -> Result<Begun> {
         let folder = args.out.clone();
@@ -72,7 +72,7 @@ impl Parts {
         let run = Run::new(args, images, part_rows)?;
         let extension =
             folder.extension().map_or_else(String::new, |text| text.to_string_lossy().into_owned());
-        let mut parts = Parts { folder: folder.clone(), extension, run, finished: 0 };
+        let mut parts = PartFolder { folder: folder.clone(), extension, run, finished: 0 };
         match record {
             Some(record) if args.resume => {
                 record.check_same(&parts.run, &folder)?;

@@ -9,7 +9,7 @@ use ldlf::{Error, Images, Inputs, Matrix, Prediction, Result, Threads, TrainedMo
 
 use super::rows::Rows;
 use crate::images::Skipping;
-use crate::progress::{Progress, interrupted};
+use crate::progress::{ProgressLine, interrupted};
 
 /// Bytes of features in a block; a block must be worth all cores, and several are in memory at once.
 const BLOCK_BYTES: usize = 4 << 20;
@@ -30,7 +30,7 @@ pub struct Pipeline<'a> {
     /// The threads it predicts on.
     pub threads: Threads,
     /// Shows how far it is.
-    pub progress: Progress,
+    pub progress: ProgressLine,
     /// Rows that an earlier run has done.
     pub done_before: usize,
     /// What becomes of images that cannot be read.
