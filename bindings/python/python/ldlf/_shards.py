@@ -1,4 +1,4 @@
-"""Rows that stand anywhere (in memory here, or in the partitions of a Dask collection), cut into virtual shards, and who holds them."""
+"""Rows that stand anywhere (in memory here, or in the partitions of a Dask collection), cut into virtual shards, and their holders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Sources:
-    """Where features, targets and weights come from, and what workers must know to read them."""
+    """Where features, targets and weights come from, and what workers need to read them."""
 
     X: Rows
     y: Rows
@@ -149,7 +149,7 @@ class Shards:
             try:
                 features = _stack([_features(X[p.partition], plan.columns, p) for p in plan.X[at]])
                 labels = [np.asarray(_cut(y[p.partition], plan.label_columns, p)) for p in plan.y[at]]
-                targets = _targets.known(np.concatenate(labels), plan.labels, plan.sigma)
+                targets = _targets.encoded(np.concatenate(labels), plan.labels, plan.sigma)
                 given = None
                 if plan.weights is not None:
                     parts = [np.asarray(_cut(weights[p.partition], None, p)) for p in plan.weights[at]]
