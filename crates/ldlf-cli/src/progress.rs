@@ -70,7 +70,7 @@ impl ProgressLine {
         ProgressLine { bar, log: !printer.is_quiet() && !terminal, last_words, noun }
     }
 
-    /// `done` of `total` steps are done, and `begun` more in parts; `details` says how it stands.
+    /// `done` of `total` steps are done, and `begun` more in parts; `details` says more.
     pub fn step(&mut self, done: usize, begun: f64, total: usize, details: impl FnOnce() -> String) {
         let every = if self.bar.is_some() { DRAW_EVERY } else { LOG_EVERY };
         let due = self.last_words.is_none_or(|last| last.elapsed() >= every);
@@ -105,7 +105,7 @@ impl ProgressLine {
         self.last_words = Some(Instant::now());
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -113,7 +113,7 @@ impl ProgressLine {
     }
 }
 
-/// Reads a checkpoint, and refuses it when it comes from another training than this. Whether the data are the same only shows later.
+/// Reads a checkpoint, and refuses it when it comes from another training than this. The data are checked later.
 pub fn read_checkpoint(path: &Path, learner: &dyn Learner, seed: u64) -> Result<Parts> {
     let parts = ldlf::internals::io::model_file::read_parts(path)?;
     let Some(origin) = Origin::of(&parts)? else {
@@ -174,7 +174,7 @@ impl TrainingWatcher {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.progress.finish();
     }
@@ -247,11 +247,11 @@ pub struct FoldWatcher {
     state: Mutex<Standing>,
 }
 
-/// How an evaluation stands.
+/// The state of an evaluation.
 struct Standing {
     progress: ProgressLine,
     done: usize,
-    /// The share that is done of every fit that is at work.
+    /// The fraction done of every running fit.
     begun: BTreeMap<JobId, f64>,
 }
 
@@ -274,7 +274,7 @@ impl FoldWatcher {
         self.names = names;
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.standing().progress.finish();
     }

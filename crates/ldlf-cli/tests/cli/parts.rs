@@ -71,7 +71,7 @@ fn parts_that_are_missing_are_made_again_to_the_same_bytes() {
         std::fs::remove_file(folder.path(&format!("{out}/{}", whole[3].0))).unwrap();
         std::fs::remove_file(folder.path(&format!("{out}/{}", whole[5].0))).unwrap();
         let said = folder.call(&format!("{call} --resume"));
-        assert!(said.contains(&format!("{out}: going on after 3 parts\npredicted 1500 rows")), "{said}");
+        assert!(said.contains(&format!("{out}: resuming after 3 parts\npredicted 1500 rows")), "{said}");
         assert!(parts(&folder, out) == whole, "{out}");
         let said = folder.call(&format!("predict m rows.csv --out {out} --write distribution,mode --resume"));
         assert!(said.contains("is complete; nothing was left to predict"), "{said}");
@@ -112,7 +112,7 @@ fn another_run_is_not_gone_on_with() {
         str![[r#"
 exit 2
 -- stderr
-error: p.csv exists; choose another name, go on with --resume, or add --force to start again
+error: p.csv exists; choose another name, continue with --resume, or add --force to start again
 
 "#]]
     );
@@ -166,7 +166,7 @@ fn no_rows_make_one_part_of_heads() {
 
 #[cfg(unix)]
 #[test]
-fn a_run_that_is_killed_again_and_again_goes_on_to_the_same_bytes() {
+fn a_run_that_is_killed_repeatedly_resumes_to_the_same_bytes() {
     let folder = folder();
     folder.succeed("generate mixture --rows 60000 --features 3 --labels 2 --out many.csv");
     let call = "predict m many.csv --part-rows 1500 --threads 1 --quiet";
