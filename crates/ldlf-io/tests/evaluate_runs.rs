@@ -357,7 +357,7 @@ fn learners_without_events_are_interrupted_between_folds() {
 }
 
 #[test]
-fn a_failed_fit_names_its_learner_and_fold_and_keeps_its_kind() {
+fn a_failed_fit_names_its_learner_and_fold() {
     let data = generate::artificial(20, 0).unwrap();
     // The second fold learns from fewer rows than the first.
     let folds = folds::from_numbers(&[vec![0; 5], vec![1; 15]].concat()).unwrap();

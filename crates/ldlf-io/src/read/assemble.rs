@@ -124,9 +124,8 @@ impl FileContents {
                 let values = options.label_values.clone().or(from_file);
                 if let (Some(_), None, Some(column)) = (singles, &values, &options.label_column) {
                     notices.push(message![
-                        "{file}: {column} stands beside distributions whose labels have no numbers; with ",
-                        Subject::LabelValues,
-                        " the errors in its units are measured too"
+                        "{file}: errors of {column} are not computed: the labels have no numeric values; set ",
+                        Subject::LabelValues
                     ]);
                 }
                 Ok(Labels { targets, values, names: self.label_names.take() })
@@ -253,10 +252,10 @@ pub(super) fn one_label(file: &str, name: &str) -> Error {
         .in_file(file)
 }
 
-/// One ordered label per row says nothing about its neighbours; the user must.
+/// One ordered label per row needs a spread over its neighbours from the user.
 pub(super) fn needs_spread(place: Place) -> Error {
     Error::usage(message![
-        "one label a row needs ",
+        "one label per row needs ",
         Subject::Sigma,
         ", the spread of the distribution around it"
     ])

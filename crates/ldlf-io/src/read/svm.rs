@@ -35,7 +35,7 @@ pub(crate) const FORMAT: FileFormat = FileFormat {
 };
 
 /// The largest index. The number of features is the largest that a file names, and a learner keeps some numbers for
-/// each: a slip of the pen must not ask for all memory.
+/// each: a typo must not exhaust the memory.
 const MOST_FEATURES: u32 = 100_000_000;
 
 /// Lines with their numbers; what one holds is kept until the next is read.
