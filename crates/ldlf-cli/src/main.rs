@@ -29,9 +29,9 @@ use crate::printer::{Printer, STDOUT};
 fn survive_file_size_limits() {
     #[cfg(unix)]
     {
-        let heard = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let raised = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         // Where the signal cannot be handled the default remains: the process ends.
-        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, raised);
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Evaluate {
 
 /// What `--help` says after the options.
 pub const HELP: &str = "\
-Feature and label columns are those the model names, unless told otherwise. With --split-column only the rows marked
+Feature and label columns are those the model names, unless options say otherwise. With --split-column only the rows marked
 test are measured.
 
 Examples:

@@ -95,14 +95,14 @@ fn bomb(count: usize, shape: &str) -> Vec<u8> {
 }
 
 /// Runs a call that may use so much memory, and no more whatever it believes.
-fn within_memory(folder: &Folder, call: &str, told: &str, kilobytes: usize) -> Output {
+fn within_memory(folder: &Folder, call: &str, limit: &str, kilobytes: usize) -> Output {
     let ldlf = folder.command(call);
     Command::new("sh")
         .arg("-c")
         .arg(format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\""))
         .arg(ldlf.get_program())
         .args(ldlf.get_args())
-        .env("LDLF_MEMORY", told)
+        .env("LDLF_MEMORY", limit)
         .current_dir(folder.path("."))
         .output()
         .expect("sh starts")

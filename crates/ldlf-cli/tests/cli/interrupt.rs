@@ -15,7 +15,7 @@ fn start(folder: &Folder, call: &str) -> Child {
     folder.command(call).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ldlf starts")
 }
 
-/// Waits until a file is there: the sign that the work goes on.
+/// Waits until a file is there: the sign that the work has begun.
 fn wait_for(path: &Path) {
     let started = Instant::now();
     while !path.exists() {

@@ -1,4 +1,4 @@
-//! Predictions in parts: what was stopped goes on, to the same bytes.
+//! Predictions in parts: an interrupted run resumes to the same bytes.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -123,13 +123,13 @@ error: p.csv exists; choose another name, continue with --resume, or add --force
     ] {
         let said = folder.call(other);
         assert!(
-            said.starts_with("exit 2\n") && said.contains(&format!("p.csv was begun with {what}; ")),
+            said.starts_with("exit 2\n") && said.contains(&format!("p.csv was started with {what}; ")),
             "{said}"
         );
     }
     folder.succeed("train votes.csv --labels votes_* --learner mean --out mean");
     let said = folder.call("predict mean rows.csv --out p.csv --resume");
-    assert!(said.contains("p.csv was begun with another model"), "{said}");
+    assert!(said.contains("p.csv was started with another model"), "{said}");
     let before = parts(&folder, "p.csv");
     folder.succeed(&format!("{call} --force"));
     assert!(parts(&folder, "p.csv") == before);
@@ -145,7 +145,7 @@ fn what_makes_no_sense_with_parts_is_refused() {
         ("predict m rows.csv --out - --part-rows 5", "--part-rows and --resume need a name for --out"),
         (
             "predict m rows.csv --out p.csv --resume",
-            "p.csv: there is nothing to resume; begin with --part-rows",
+            "p.csv: there is nothing to resume; start with --part-rows",
         ),
         ("predict m rows.csv --out p.csv --part-rows 0", "give a whole number of at least 1"),
         ("predict m rows.csv --out p.csv --part-rows 5 --resume --force", "cannot be used with"),

@@ -390,7 +390,7 @@ fn a_checkpoint_is_not_taken_for_a_model() {
         str![[r#"
 exit 4
 -- stderr
-error: c: this is a checkpoint, not a model; go on from it with `ldlf train --resume`
+error: c: this is a checkpoint, not a model; resume it with `ldlf train --resume`
 
 "#]]
     );
