@@ -349,11 +349,11 @@ fn widths_that_do_not_fit_the_labels_say_what_the_labels_are() {
 }
 
 #[test]
-fn a_truth_beside_labels_without_numbers_is_told() {
+fn a_truth_beside_labels_without_numbers_gives_a_notice() {
     let options = ReadOptions { label_column: Some("age".into()), ..labels(&["r*"]) };
     let notices = load("a,age,r1,r2\n1,22,0.5,0.5\n", &options).notices;
     assert!(
-        notices.len() == 1 && notices[0].to_string().contains("with `label_values` the errors"),
+        notices.len() == 1 && notices[0].to_string().contains("no numeric values; set `label_values`"),
         "{notices:?}"
     );
 }
