@@ -1,7 +1,7 @@
 //! Our errors as Python exceptions: `OSError` for what the system refused, `KeyboardInterrupt` for Ctrl-C, `ValueError` for
 //! the rest, worded with Python's arguments. (`TypeError` is raised where a parameter is of the wrong kind, see `training`.)
 //!
-//! What an error knows about its place is also data: `file`, `line`, `row` and `column`, or `parameter`, `allowed` and `got`, are
+//! The place of an error is also data: `file`, `line`, `row` and `column`, or `parameter`, `allowed` and `got`, are
 //! attributes of the exception where they are known.
 
 use ldlf::Error;
@@ -68,7 +68,7 @@ fn in_python(subject: &Subject) -> String {
         Subject::LabelValues => "label_values",
         Subject::Features => "features",
         Subject::Categories => "categories",
-        Subject::MissingValues => "gaps",
+        Subject::MissingValues => "missing_values",
         Subject::Ignore => "ignore",
         Subject::SampleWeights => "sample_weight",
         Subject::SplitColumn => "split_column",

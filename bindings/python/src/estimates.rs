@@ -52,7 +52,7 @@ pub fn quantiles<'py>(
     Ok(PyArray1::from_vec(py, found))
 }
 
-/// The central interval of every row that holds at least the share `level`: `[rows, 2]`.
+/// The central interval of every row that holds at least the probability `level`: `[rows, 2]`.
 #[pyfunction]
 pub fn intervals<'py>(
     py: Python<'py>,

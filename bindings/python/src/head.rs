@@ -1,5 +1,5 @@
-//! The forest head on arrays that belong to somebody else: activations, targets and gradients are read and written where they
-//! lie. Rows are cut into blocks, each thread takes some, and sums are in the order of the blocks.
+//! The forest head on arrays of the caller: activations, targets and gradients are read and written in
+//! place. Rows are cut into blocks, each thread takes some, and sums are in the order of the blocks.
 
 use std::sync::{Mutex, OnceLock};
 

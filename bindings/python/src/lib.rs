@@ -1,13 +1,13 @@
-//! The Python package's door into Rust: arrays come in, arrays go out, and no mathematics happens here.
+//! The Rust side of the Python package: arrays in, arrays out, and no mathematics here.
 //!
-//! `inputs` turns arrays into a dataset, `door` runs work while other Python threads go on and Ctrl-C is heard,
-//! `training` fits, `model` holds what was learnt, `learners` tells what there is, `measures` and `estimates` read
+//! `inputs` turns arrays into a dataset, `background` runs work while other Python threads run and Ctrl-C works,
+//! `training` fits, `model` holds a fitted model, `learners` lists the learners, `measures` and `estimates` read
 //! distributions, `head` is the forest head for PyTorch, `onnx` writes models for other runtimes, `shards` the training on several
 //! machines, `errors` turns our sentences into exceptions.
 
 use pyo3::prelude::*;
 
-mod door;
+mod background;
 mod errors;
 mod estimates;
 mod generate;
@@ -20,7 +20,7 @@ mod onnx;
 mod shards;
 mod training;
 
-/// The compiled part of the package `ldlf`; everything in it has a typed face in Python.
+/// The compiled part of the package `ldlf`; everything in it has a typed wrapper in Python.
 #[pymodule]
 mod _engine {
     #[pymodule_export]

@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
-use crate::door::run_silently;
+use crate::background::run_silently;
 use crate::errors::raise;
 use crate::inputs::{features, matrix_to_python};
-use crate::training::{Told, told};
+use crate::training::{EventTuple, event_tuple};
 
 /// A trained model. Never changes; pickles as the bytes of its model file.
 #[pyclass(frozen, module = "ldlf._engine")]
@@ -95,12 +95,12 @@ impl Model {
     }
 
     /// Everything that happened in the fit, as `(event, iteration, total, loss, kl)`; empty when loaded.
-    fn history(&self) -> Vec<Told> {
-        self.history.iter().map(told).collect()
+    fn history(&self) -> Vec<EventTuple> {
+        self.history.iter().map(event_tuple).collect()
     }
 
-    /// What the file says beside the arrays, as JSON: learner, parameters, features, schema, summary, and what the
-    /// model tells of its inside.
+    /// What the file says beside the arrays, as JSON: learner, parameters, features, schema, summary, and the
+    /// model's own facts.
     fn document(&self) -> String {
         let model = &self.model;
         json!({

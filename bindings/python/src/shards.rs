@@ -1,4 +1,4 @@
-//! Training on virtual shards: the two ends of a conversation in bytes, which Python carries between processes.
+//! Training on virtual shards: both ends of a protocol in bytes, which Python carries between processes.
 
 use ldlf::internals::core::error::Place;
 use ldlf::internals::core::parameters::ParameterSet;
@@ -14,7 +14,7 @@ use pyo3::types::PyBytes;
 use crate::errors::raise;
 use crate::inputs::{DATA, Names, distributions, features_as_given};
 use crate::model::Model;
-use crate::training::{Told, check_kinds, told};
+use crate::training::{EventTuple, check_kinds, event_tuple};
 
 /// The virtual shards of one process.
 #[pyclass(module = "ldlf._engine")]
@@ -73,7 +73,7 @@ impl Holding {
     }
 }
 
-/// The parameters of a training, and what is asked next.
+/// The parameters of a training, and the next question.
 #[pyclass(module = "ldlf._engine")]
 pub struct Coordinator {
     inner: Option<shards::Coordinator>,
@@ -107,25 +107,25 @@ impl Coordinator {
         Ok(Coordinator { inner: Some(build().map_err(raise)?), history: Vec::new() })
     }
 
-    /// What to ask everybody, or None when the training is over.
+    /// The question to all workers, or None when the training is over.
     fn question<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let question = self.ours()?.question().map_err(raise)?;
         Ok(question.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// The same with all that came before, for who has heard nothing.
+    /// The same with the whole state, for a new worker.
     fn question_for_newcomer<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let question = self.ours()?.question_for_newcomer().map_err(raise)?;
         Ok(question.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// Takes the answers of all and moves on; gives the events worth telling.
-    fn hear(&mut self, py: Python<'_>, answers: Vec<PyBackedBytes>) -> PyResult<Vec<Told>> {
+    /// Takes the answers of all and moves on; returns the events.
+    fn hear(&mut self, py: Python<'_>, answers: Vec<PyBackedBytes>) -> PyResult<Vec<EventTuple>> {
         let Some(inner) = &mut self.inner else { return Err(over()) };
         let events = py.detach(|| inner.hear(&answers)).map_err(raise)?;
-        let told = events.iter().map(told).collect();
+        let tuples = events.iter().map(event_tuple).collect();
         self.history.extend(events);
-        Ok(told)
+        Ok(tuples)
     }
 
     /// Ends the training where it stands.

@@ -1,4 +1,4 @@
-//! A fit: settings to learner, arrays to dataset, and a watcher that Python can hear.
+//! A fit: settings to learner, arrays to dataset, and an observer that calls back into Python.
 
 use std::ops::ControlFlow;
 
@@ -11,13 +11,13 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::door::{Worker, run};
+use crate::background::{Worker, run};
 use crate::errors::raise;
 use crate::inputs::{Names, dataset};
 use crate::model::Model;
 
-/// Fits a learner and gives its model. `settings` is a JSON object; `callback(event, iteration, total, loss, kl)` hears of
-/// everything and ends the fit by giving `True`.
+/// Fits a learner and gives its model. `settings` is a JSON object; `callback(event, iteration, total, loss, kl)` is called on
+/// every event and ends the fit by returning `True`.
 #[pyfunction]
 #[pyo3(signature = (learner, settings, features, targets, weights, names, seed, threads, callback=None))]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by name, in Python")]
@@ -40,9 +40,9 @@ pub fn fit(
     let learner = (entry.build)(&settings).map_err(raise)?;
     let data = dataset(features, &targets, weights, names)?;
     let listens = callback.is_some();
-    let heard = |event: FitEvent| match &callback {
+    let on_event = |event: FitEvent| match &callback {
         None => Ok(true),
-        Some(callback) => Ok(!callback.call1(told(&event))?.is_truthy()?),
+        Some(callback) => Ok(!callback.call1(event_tuple(&event))?.is_truthy()?),
     };
     type Fit = (TrainedModel, Vec<FitEvent>);
     let work = move |worker: &Worker<FitEvent, Result<Fit>>| {
@@ -52,7 +52,7 @@ pub fn fit(
         let history = std::mem::take(&mut context.history);
         Ok((model, history))
     };
-    let (model, history) = run(py, work, heard)?.map_err(raise)?;
+    let (model, history) = run(py, work, on_event)?.map_err(raise)?;
     Ok(Model::new(model, history))
 }
 
@@ -75,7 +75,7 @@ pub fn check_kinds(settings: &Settings, declared: &[Parameter]) -> PyResult<()> 
     Ok(())
 }
 
-/// Stops when the caller wants to, and passes events on when somebody listens.
+/// Stops when the caller wants to, and passes events on if there is a callback.
 struct Watcher<'a, R> {
     worker: &'a Worker<FitEvent, R>,
     listens: bool,
@@ -83,7 +83,7 @@ struct Watcher<'a, R> {
 
 impl<R> Observer for Watcher<'_, R> {
     fn observe(&mut self, event: &FitEvent, _: &dyn InProgress) -> ControlFlow<StopReason> {
-        if self.worker.must_stop() || (self.listens && !self.worker.tell(event.clone())) {
+        if self.worker.must_stop() || (self.listens && !self.worker.report(event.clone())) {
             return ControlFlow::Break(StopReason::Interrupted);
         }
         ControlFlow::Continue(())
@@ -91,10 +91,10 @@ impl<R> Observer for Watcher<'_, R> {
 }
 
 /// An event as the arguments of a callback: what, iteration, total, loss, K-L.
-pub type Told = (&'static str, usize, Option<usize>, Option<f64>, Option<f64>);
+pub type EventTuple = (&'static str, usize, Option<usize>, Option<f64>, Option<f64>);
 
-/// What a callback is told of an event.
-pub fn told(event: &FitEvent) -> Told {
+/// The arguments of a callback for an event.
+pub fn event_tuple(event: &FitEvent) -> EventTuple {
     match *event {
         FitEvent::Iteration { iteration, total, loss } => ("iteration", iteration, Some(total), loss, None),
         FitEvent::LeafUpdate { iteration } => ("leaf_update", iteration, None, None, None),

@@ -119,7 +119,7 @@ def test_without_names_the_columns_are_counted(rows):
     model = quick(LDLForest).fit(np.column_stack([table[name] for name in ["c", "a", "b"]]), y)
     found = model.predict_batches(table, keep=["key"]).read_all()
     assert found.num_rows == 500
-    with pytest.raises(ValueError, match="reads 3 features and knows no names, the table has 4 columns"):
+    with pytest.raises(ValueError, match="reads 3 features and has no feature names, the table has 4 columns"):
         model.predict_batches(table).read_all()
 
 

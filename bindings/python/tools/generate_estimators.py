@@ -49,7 +49,7 @@ SHARED = [
         "None",
         "float | None",
         "float, optional",
-        "With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on its label.",
+        "With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is on its label.",
     ),
     (
         "random_state",

@@ -145,7 +145,7 @@ fn choose_neighbours(
     let mut neighbours = Vec::with_capacity(left_out.len());
     // In chunks, with a check for an interrupt between them.
     for part in left_out.chunks(SEARCHED_TOGETHER) {
-        context.go_on()?;
+        context.check_interrupted()?;
         let (kept, threads) = (&model.kept, &context.threads);
         neighbours.extend(nearest(kept, kept.features(), part, most, threads, Some(&exclude)));
     }

@@ -94,7 +94,7 @@ impl LdsvrParameters {
             let at = Prepared::new(&training, scaling, best.width, &context.threads)?;
             for clip in given_or(p.target_clip, &[0.01, 0.03, 0.001]) {
                 let candidate = Chosen { scaling, clip, ..best };
-                context.go_on()?;
+                context.check_interrupted()?;
                 let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
                 tried.push((candidate, kl));
             }
@@ -106,7 +106,7 @@ impl LdsvrParameters {
             for c in given_or(p.c, &[10.0, 1.0, 100.0]) {
                 let candidate = Chosen { width, c, ..best };
                 if candidate != best {
-                    context.go_on()?;
+                    context.check_interrupted()?;
                     let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
                     tried.push((candidate, kl));
                 }

@@ -5,6 +5,7 @@ mod images;
 pub mod values;
 
 use clap::{Args, Parser};
+use ldlf::{Result, Threads};
 
 use crate::commands::Command;
 pub use data::{ColumnOptions, DataOptions, read_with};
@@ -35,10 +36,35 @@ Exit codes: 0 ok, 2 usage, 3 bad data, 4 bad model file, 5 training failed, 130 
 /// Randomness and threads.
 #[derive(Args)]
 pub struct Compute {
-    /// The seed of everything random
+    /// The random seed
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// Threads to use; 0 means one for every core. Results do not depend on it
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
+}
+
+/// Threads alone, for verbs without randomness.
+#[derive(Args)]
+pub struct ThreadOptions {
+    /// Number of threads; 0 means one per core. Results do not depend on it
+    #[arg(id = "threads", long = "threads", default_value_t = 0, value_name = "N")]
+    pub count: usize,
+}
+
+impl ThreadOptions {
+    /// The threads, one of which is the caller's.
+    pub fn pool(&self) -> Result<Threads> {
+        Ok(Threads::joined_by_caller(self.count)?)
+    }
+}
+
+/// What all verbs take that fit learners to data.
+#[derive(Args)]
+pub struct FitOptions {
+    #[command(flatten)]
+    pub compute: Compute,
+    #[command(flatten)]
+    pub network: NetworkOptions,
+    #[command(flatten)]
+    pub options: DataOptions,
 }

@@ -50,7 +50,7 @@ commands! {
     cv::Cv,
     /// Cross-validate a learner over values of its parameters
     sweep::Sweep,
-    /// Run a table of the paper again, its published rows beside
+    /// Reproduce a table of the paper beside its published rows
     reproduce::Reproduce,
     /// List the learners, or describe one with its parameters
     learners::Learners,
@@ -62,7 +62,7 @@ commands! {
     inspect::Inspect,
     /// Write a model for other runtimes, as ONNX
     export::Export,
-    /// Write what a layer of a network makes of images, as a table
+    /// Export a layer's activations for images, as a table
     #[cfg(feature = "deep")]
     features::Features,
     /// Make one self-contained HTML page of results and models

@@ -2,12 +2,12 @@
 
 use ldlf::{Error, Learner, Result, Settings, registry};
 
-/// A learner as the call asks for it.
+/// A learner as the call names it.
 #[derive(Debug, PartialEq)]
 pub struct Contender {
     /// Its name in the registry.
     pub name: String,
-    /// The preset, if it has the one that was asked for.
+    /// The preset, if it has the one of that name.
     pub preset: Option<String>,
     /// What `--set` says about it.
     pub settings: Settings,

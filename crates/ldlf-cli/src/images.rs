@@ -1,4 +1,4 @@
-//! Rows that are images: opened, joined with their table, and looked at before anything is learnt from them. Images are read by the
+//! Rows that are images: opened, joined with their table, and decoded once before training. Images are read by the
 //! feature `deep`; a build without it says so when it is given some.
 
 use std::path::Path;
@@ -81,7 +81,7 @@ fn joined(
 }
 
 /// Decodes the images of all rows once, so that a bad one is named before the training begins, or left out. `settings` are those
-/// of the learner that will ask for them.
+/// of the learner that will read them.
 #[cfg(feature = "deep")]
 pub fn readable(
     data: Dataset,
@@ -101,7 +101,7 @@ pub fn readable(data: Dataset, _: &Settings, _: &ImageOptions, _: &Threads, _: &
     Ok(data)
 }
 
-/// The side in which a learner will ask for its images: those that are kept then serve its first epoch.
+/// The side in which a learner will read its images, so that the cache serves its first epoch.
 #[cfg(feature = "deep")]
 fn side_of(settings: &Settings) -> usize {
     let side = settings.get("side").and_then(|side| side.as_u64()).map(|side| side as usize);
@@ -111,7 +111,7 @@ fn side_of(settings: &Settings) -> usize {
     side.or(usual).unwrap_or(1)
 }
 
-/// Images to predict: all of a folder or zip file, or those that a table names. Every one is looked at once: none is kept.
+/// Images to predict: all of a folder or zip file, or those that a table names. Each is read once: none is cached.
 pub fn to_predict(
     path: &Path,
     asked: &ImageOptions,
@@ -148,7 +148,7 @@ fn found(
     Err(not_built_in(path))
 }
 
-/// What becomes of images that cannot be read when they are asked for.
+/// What to do with images that cannot be read.
 pub struct Skipping {
     allowed: bool,
     /// How many were left out.
@@ -156,12 +156,12 @@ pub struct Skipping {
 }
 
 impl Skipping {
-    /// Leaves them out if that was asked for.
+    /// Leaves them out if the call says so.
     pub fn new(asked: &ImageOptions) -> Self {
         Skipping { allowed: asked.bad_images == BadImages::Skip, left_out: 0 }
     }
 
-    /// Tells how many were left out, if any.
+    /// Reports how many were left out, if any.
     pub fn say(&self, printer: &Printer) {
         if self.left_out > 0 {
             let images = counted(self.left_out, "image");
@@ -185,7 +185,7 @@ impl Skipping {
         if !self.allowed || !matches!(refused, Error::Data(_)) {
             return Err(refused);
         }
-        // Only a block with a bad image in it is looked at twice.
+        // Only a block with a bad image is decoded twice.
         let good = readable_rows(&images, threads);
         if good.len() == images.rows() {
             return Err(refused);

@@ -1,4 +1,4 @@
-//! Checks that come before any work: inputs that are there, outputs that may be written.
+//! Checks that come before any work: inputs that exist, outputs that may be written.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Refuses an input that is not there; `-` always is.
+/// Refuses an input that does not exist; `-` always does.
 pub fn check_input(path: &Path) -> Result<()> {
     if is_standard(path) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! The `ldlf` command: train, predict, evaluate and compare learners of label distributions.
 //!
-//! A thin binary: [`args`] says what can be asked, `commands/<verb>.rs` asks the library, [`printer`] shows the answer.
+//! A thin binary: [`args`] parses the call, `commands/<verb>.rs` runs it with the library, [`printer`] shows the result.
 
 mod args;
 mod commands;
@@ -25,13 +25,13 @@ use crate::exit::Exit;
 use crate::printer::{Printer, STDOUT};
 
 /// A file that reaches the size limit of the process (`ulimit -f`) is an error of the write, like a full disk; by default the
-/// signal would end the process before it can take its temporary file away.
+/// signal would end the process before it can remove its temporary file.
 fn survive_file_size_limits() {
     #[cfg(unix)]
     {
-        let heard = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-        // Where the signal cannot be heard the default remains: the process ends.
-        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
+        let raised = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        // Where the signal cannot be handled the default remains: the process ends.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, raised);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::args::{BadImages, DataOptions};
 use crate::images::readable;
 use crate::printer::Printer;
 
-/// Reads features and labels as the model has them, unless told otherwise. With a split only the test rows.
+/// Reads features and labels as the model has them, unless the call says otherwise. With a split only the test rows.
 pub fn read_for_model(
     model: &TrainedModel,
     path: &Path,

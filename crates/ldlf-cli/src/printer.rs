@@ -28,15 +28,15 @@ impl Printer {
         self.quiet
     }
 
-    /// A line for the person who waits, on stderr.
+    /// A message to the user, on stderr.
     pub fn message(&self, text: impl Display) {
         if !self.quiet {
-            // A closed stderr is no reason to fail: nobody listens.
+            // A closed stderr is no reason to fail.
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     }
 
-    /// What a reader has to say about the data, a line each.
+    /// The reader's notices about the data, one line each.
     pub fn notes(&self, notices: &[Message]) {
         for notice in notices {
             self.message(format_args!("note: {}", notice.worded(&on_the_command_line)));
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up_and_lines_have_no_trailing_spaces() {
+    fn columns_line_up_without_trailing_spaces() {
         let mut table = Table::new(["learner", "K-L"]);
         table.row(["mean", "0.1"]);
         table.row(["sldlf", ""]);

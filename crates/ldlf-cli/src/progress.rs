@@ -47,7 +47,7 @@ pub fn interrupted() -> bool {
 }
 
 /// A bar on a terminal, a line now and then in a log, nothing when quiet.
-pub struct Progress {
+pub struct ProgressLine {
     bar: Option<ProgressBar>,
     log: bool,
     /// When something was last said; a log starts with a pause, a bar at once.
@@ -55,7 +55,7 @@ pub struct Progress {
     noun: &'static str,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Progress in steps called `noun` ("iteration", "fit"); the bar appears with the first step.
     pub fn new(printer: &Printer, noun: &'static str) -> Self {
         let terminal = std::io::stderr().is_terminal();
@@ -67,10 +67,10 @@ impl Progress {
             bar.with_style(style)
         });
         let last_words = (!terminal).then(Instant::now);
-        Progress { bar, log: !printer.is_quiet() && !terminal, last_words, noun }
+        ProgressLine { bar, log: !printer.is_quiet() && !terminal, last_words, noun }
     }
 
-    /// `done` of `total` steps are done, and `begun` more in parts; `details` says how it stands.
+    /// `done` of `total` steps are done, and `begun` more in parts; `details` says more.
     pub fn step(&mut self, done: usize, begun: f64, total: usize, details: impl FnOnce() -> String) {
         let every = if self.bar.is_some() { DRAW_EVERY } else { LOG_EVERY };
         let due = self.last_words.is_none_or(|last| last.elapsed() >= every);
@@ -88,7 +88,7 @@ impl Progress {
         }
     }
 
-    /// `done` steps are done of a number that nobody knows.
+    /// `done` steps are done; their total is unknown.
     pub fn count(&mut self, done: usize, details: impl FnOnce() -> String) {
         let every = if self.bar.is_some() { DRAW_EVERY } else { LOG_EVERY };
         if self.last_words.is_some_and(|last| last.elapsed() < every) {
@@ -105,7 +105,7 @@ impl Progress {
         self.last_words = Some(Instant::now());
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -113,7 +113,7 @@ impl Progress {
     }
 }
 
-/// Reads a checkpoint, and refuses it when it comes from another training than this. Whether the data are the same only shows later.
+/// Reads a checkpoint, and refuses it when it comes from another training than this. The data are checked later.
 pub fn read_checkpoint(path: &Path, learner: &dyn Learner, seed: u64) -> Result<Parts> {
     let parts = ldlf::internals::io::model_file::read_parts(path)?;
     let Some(origin) = Origin::of(&parts)? else {
@@ -137,7 +137,7 @@ pub struct Checkpoints {
 
 /// Watches one training.
 pub struct TrainingWatcher {
-    progress: Progress,
+    progress: ProgressLine,
     checkpoints: Option<Checkpoints>,
     stop_after: Option<usize>,
     /// What a row is called.
@@ -162,7 +162,7 @@ impl TrainingWatcher {
         noun: &'static str,
     ) -> Self {
         TrainingWatcher {
-            progress: Progress::new(printer, "iteration"),
+            progress: ProgressLine::new(printer, "iteration"),
             checkpoints,
             stop_after,
             noun,
@@ -174,7 +174,7 @@ impl TrainingWatcher {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.progress.finish();
     }
@@ -218,7 +218,7 @@ impl Observer for TrainingWatcher {
                 loss.map(|loss| format!(" loss {loss:.4}")),
                 validation.map(|kl| format!(" validation K-L {kl:.4}")),
                 state.validation_mae().map(|mae| format!(" MAE {mae:.3}")),
-                state.rows_an_iteration().filter(|_| steps > 0.0).map(rate),
+                state.rows_per_iteration().filter(|_| steps > 0.0).map(rate),
             ];
             words.into_iter().flatten().collect::<String>().trim_start().to_string()
         });
@@ -247,11 +247,11 @@ pub struct FoldWatcher {
     state: Mutex<Standing>,
 }
 
-/// How an evaluation stands.
+/// The state of an evaluation.
 struct Standing {
-    progress: Progress,
+    progress: ProgressLine,
     done: usize,
-    /// The share that is done of every fit that is at work.
+    /// The fraction done of every running fit.
     begun: BTreeMap<JobId, f64>,
 }
 
@@ -259,7 +259,8 @@ impl FoldWatcher {
     /// Counts the fits of `names` on `folds` folds each.
     pub fn new(printer: &Printer, names: Vec<String>, folds: usize) -> Self {
         let total = names.len() * folds;
-        let standing = Standing { progress: Progress::new(printer, "fit"), done: 0, begun: BTreeMap::new() };
+        let standing =
+            Standing { progress: ProgressLine::new(printer, "fit"), done: 0, begun: BTreeMap::new() };
         FoldWatcher { names, total, state: Mutex::new(standing) }
     }
 
@@ -273,7 +274,7 @@ impl FoldWatcher {
         self.names = names;
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.standing().progress.finish();
     }

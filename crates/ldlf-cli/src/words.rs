@@ -12,7 +12,7 @@ pub fn on_the_command_line(subject: &Subject) -> String {
         Subject::LabelValues => "--label-values",
         Subject::Features => "--features",
         Subject::Categories => "--categories",
-        Subject::MissingValues => "--gaps",
+        Subject::MissingValues => "--missing-values",
         Subject::Ignore => "--ignore",
         Subject::SampleWeights => "--sample-weights",
         Subject::SplitColumn => "--split-column",

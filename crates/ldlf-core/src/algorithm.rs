@@ -30,7 +30,7 @@ pub trait Algorithm: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The parameters as results and model files tell them.
+    /// The parameters as results and model files record them.
     fn settings(parameters: &Self::Parameters) -> Settings {
         parameters.to_settings()
     }
@@ -101,11 +101,11 @@ impl<A: Algorithm> Learner for Checked<A> {
     }
 }
 
-/// Parameters that nobody checked yet, with what a fit needs beside them: what the typed builders hold.
+/// Parameters that were not checked yet, with the seed and threads of a fit: what the typed builders hold.
 pub struct Unchecked<A: Algorithm> {
     /// The values as they were set.
     pub parameters: A::Parameters,
-    /// The seed of everything random.
+    /// The random seed.
     pub seed: u64,
     /// The number of threads; 0 is one per core.
     pub threads: usize,

@@ -1,4 +1,4 @@
-//! What a checkpoint says of the training that it was taken from, and whether another training may go on from it.
+//! What a checkpoint says of the training that it was taken from, and whether another training may resume from it.
 
 use std::cell::OnceCell;
 
@@ -18,7 +18,7 @@ pub struct Origin {
     pub learner: String,
     /// Its parameters.
     pub parameters: Settings,
-    /// Those of them that may be others when the training goes on.
+    /// Those of them that may change when the training is resumed.
     #[serde(default)]
     pub free: Vec<String>,
     /// The seed's number.
@@ -36,7 +36,7 @@ impl Origin {
         }
     }
 
-    /// Whether a training may go on from a checkpoint of this origin, as far as that can be said without its data.
+    /// Whether a training may resume from a checkpoint of this origin, checked without its data.
     pub fn check(&self, learner: &str, parameters: &Settings, seed: Seed) -> Result<()> {
         let refuse = |what: &str, kept: &str, now: &str| {
             Err(Error::usage(format!("the checkpoint was made with {what} {kept}, this training has {now}")))
@@ -67,7 +67,7 @@ impl Origin {
     }
 }
 
-/// A training that writes checkpoints and goes on from them.
+/// A training that writes checkpoints and resumes from them.
 pub struct Source<'a> {
     learner: &'static str,
     parameters: Settings,
@@ -78,7 +78,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A training of a learner with all its parameters; those in `free` may be others when it goes on.
+    /// A training of a learner with all its parameters; those in `free` may change when it is resumed.
     pub fn new(
         learner: &'static str,
         parameters: Settings,

@@ -1,4 +1,4 @@
-//! What surrounds a fit: seed, threads, deadline, and the observer that progress bars, checkpoints and Ctrl-C hang on.
+//! What surrounds a fit: seed, threads, deadline, and the observer behind progress bars, checkpoints and Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -35,7 +35,7 @@ impl From<Ending<StopReason>> for StopReason {
     }
 }
 
-/// Something worth telling while a fit runs.
+/// An event of a running fit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FitEvent {
     /// One iteration (a step, a round, a tree) is done.
@@ -66,8 +66,8 @@ pub trait InProgress {
     /// What the model would predict now.
     fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction>;
 
-    /// How many rows an iteration looks at, where that is the same for all: what makes a rate of rows out of one of iterations.
-    fn rows_an_iteration(&self) -> Option<usize> {
+    /// Rows per iteration, where it is constant: turns iterations per second into rows per second.
+    fn rows_per_iteration(&self) -> Option<usize> {
         None
     }
 
@@ -76,18 +76,18 @@ pub trait InProgress {
         None
     }
 
-    /// All that is needed to go on from here, or `None` if the learner cannot be resumed.
+    /// All that is needed to resume from here, or `None` if the learner cannot be resumed.
     fn checkpoint(&self) -> Option<Parts> {
         None
     }
 }
 
-/// Watches a fit: progress bars, logs, checkpoints and Ctrl-C all hang here.
+/// Watches a fit: for progress bars, logs, checkpoints and Ctrl-C.
 pub trait Observer {
-    /// Told of every event; `Break` ends the fit, which then keeps the best model so far.
+    /// Called on every event; `Break` ends the fit, which then keeps the best model so far.
     fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason>;
 
-    /// Asked where there is nothing to report yet, such as within a search for parameters: `true` ends the fit without a model.
+    /// Polled where there is nothing to report yet, such as within a search for parameters: `true` ends the fit without a model.
     fn interrupted(&mut self) -> bool {
         false
     }
@@ -109,11 +109,11 @@ impl<F: FnMut(&FitEvent, &dyn InProgress) -> ControlFlow<StopReason>> Observer f
 
 /// What a fit needs beside the data.
 pub struct FitContext<'a> {
-    /// The seed of everything random.
+    /// The random seed.
     pub seed: Seed,
     /// The threads to use.
     pub threads: Threads,
-    /// A checkpoint to go on from.
+    /// A checkpoint to resume from.
     pub resume: Option<Parts>,
     /// The moment at which to stop with the best so far.
     pub deadline: Option<Instant>,
@@ -135,7 +135,7 @@ impl<'a> FitContext<'a> {
         }
     }
 
-    /// Tells the observer, notes the event, and says whether to go on. A learner calls this at every iteration.
+    /// Notifies the observer, records the event, and returns whether to continue. A learner calls this at every iteration.
     pub fn report(&mut self, event: FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
         let verdict = self.observer.observe(&event, state);
         self.history.push(event);
@@ -145,8 +145,8 @@ impl<'a> FitContext<'a> {
         verdict
     }
 
-    /// Ends a fit that was interrupted before there is a model to keep. A learner calls this between the steps of a search.
-    pub fn go_on(&mut self) -> Result<()> {
+    /// An error if the fit was interrupted, for use before there is a model to keep. A learner calls this between the steps of a search.
+    pub fn check_interrupted(&mut self) -> Result<()> {
         if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }

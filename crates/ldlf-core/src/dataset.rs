@@ -329,7 +329,7 @@ impl Dataset {
         mean
     }
 
-    /// Sixteen hexadecimal digits that tell this data from other data: a hash of its shape, numbers and weights.
+    /// Sixteen hexadecimal digits that identify this data: a hash of its shape, numbers and weights.
     pub fn fingerprint(&self) -> String {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);

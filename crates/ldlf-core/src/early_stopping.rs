@@ -8,8 +8,8 @@ use crate::{Dataset, Seed, measures};
 
 /// Splits the rows `0..n` into rows to learn from and rows to validate on, both in rising order.
 ///
-/// Groups stay together: with groups, whole groups are drawn until the share is reached. When there are too few rows to
-/// hold any back, nothing is, and the fit goes to its last iteration.
+/// Groups stay together: with groups, whole groups are drawn until the fraction is reached. With too few rows, none are
+/// held out and the fit runs to its last iteration.
 pub fn hold_out(data: &Dataset, share: f64, seed: Seed) -> (Vec<usize>, Vec<usize>) {
     let rows = data.rows();
     let wanted = (rows as f64 * share).round() as usize;
@@ -87,9 +87,9 @@ pub struct Patience {
 pub enum Verdict {
     /// The best so far: keep this model.
     Best,
-    /// Not better, but not yet hopeless.
+    /// Not better, with patience left.
     GoOn,
-    /// Not better for too long.
+    /// Not better, and out of patience.
     Stop,
 }
 
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn held_out_rows_count_by_their_weights_and_parts_of_them_add_up() {
+    fn held_out_rows_count_by_their_weights() {
         let targets = Matrix::from_rows(&[[0.5, 0.5], [1.0, 0.0], [0.25, 0.75]]);
         let features = Features::Dense(Matrix::zeros(3, 1));
         let data = Dataset::new(features, targets).unwrap().with_weights(vec![1.0, 3.0, 0.0]);

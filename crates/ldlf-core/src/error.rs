@@ -152,19 +152,19 @@ impl Error {
         Error::usage(format!("no {what} is called {name:?}")).with_remedy(remedy)
     }
 
-    /// Says where it is. A place that the error knows already stays: the innermost is the closest.
+    /// Says where it is. A place that is already set stays: the innermost is the closest.
     #[must_use]
     pub fn at(self, place: Place) -> Self {
         self.with(|detail| detail.place = std::mem::take(&mut detail.place).within(place))
     }
 
-    /// Says in which file it is, unless the error knows already.
+    /// Says in which file it is, unless that is already set.
     #[must_use]
     pub fn in_file(self, path: impl AsRef<Path>) -> Self {
         self.at(Place::file(path))
     }
 
-    /// Says in which dataset or array it is, unless the error knows already.
+    /// Says in which dataset or array it is, unless that is already set.
     #[must_use]
     pub fn in_data(self, name: impl Into<String>) -> Self {
         self.at(Place::data(name))
@@ -176,7 +176,7 @@ impl Error {
         self.at(Place { learner: Some(name.into()), ..Place::default() })
     }
 
-    /// Says what to do about it; the last word counts.
+    /// Says what to do about it; replaces an earlier remedy.
     #[must_use]
     pub fn with_remedy(self, remedy: impl Into<Message>) -> Self {
         let remedy = remedy.into();
@@ -195,7 +195,7 @@ impl Error {
         })
     }
 
-    /// Adds what else is worth knowing, in brackets at the end.
+    /// Adds a note, in brackets at the end.
     #[must_use]
     pub fn with_note(self, note: impl Into<Message>) -> Self {
         let note = note.into();

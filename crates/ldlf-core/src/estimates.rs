@@ -85,7 +85,7 @@ pub fn median(distribution: &[f32], values: &[f64]) -> f64 {
     quantile(distribution, values, 0.5)
 }
 
-/// The central interval that holds at least the share `level`: as much is cut off below as above.
+/// The central interval that holds at least the probability `level`: as much is cut off below as above.
 ///
 /// ```
 /// use ldlf_core::estimates::interval;
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_cuts_both_tails_and_no_more_than_allowed() {
+    fn an_interval_cuts_no_more_of_both_tails_than_allowed() {
         let p = [0.125, 0.375, 0.375, 0.125];
         assert_eq!(interval(&p, &AGES, 0.75), (16.0, 20.0));
         assert_eq!(interval(&p, &AGES, 0.8), (15.0, 60.0));

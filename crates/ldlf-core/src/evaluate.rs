@@ -67,7 +67,7 @@ pub struct JobId {
     pub fold: usize,
 }
 
-/// Keeps finished folds, so that a run that was stopped loses at most the folds it was in.
+/// Keeps finished folds, so that an interrupted run loses at most the folds it was in.
 pub trait FoldStore: Sync {
     /// Whether the fold of a key is kept.
     fn has(&self, key: &FoldKey) -> bool;
@@ -80,23 +80,23 @@ pub trait FoldStore: Sync {
     fn put(&self, key: &FoldKey, result: &FoldResult) -> Result<()>;
 }
 
-/// Watches a run from several threads: progress bars and Ctrl-C hang here.
+/// Watches a run from several threads: for progress bars and Ctrl-C.
 pub trait Watcher: Sync {
-    /// Told of every event of every fit; `Break` interrupts the whole run.
+    /// Called on every event of every fit; `Break` interrupts the whole run.
     fn event(&self, job: JobId, event: &FitEvent) -> ControlFlow<()>;
 
-    /// Told when a fold was measured.
+    /// Called after a fold was measured.
     fn finished(&self, job: JobId, result: &FoldResult);
 
-    /// Told when a fold is about to be fitted.
+    /// Called before a fold is fitted.
     fn started(&self, _job: JobId) {}
 
-    /// Told when a fold was found in the journal.
+    /// Called when a fold was found in the journal.
     fn resumed(&self, job: JobId, result: &FoldResult) {
         self.finished(job, result);
     }
 
-    /// Asked before every fold; `true` interrupts the run. Learners that report no events are stopped here.
+    /// Called before every fold; `true` interrupts the run. Learners that report no events are stopped here.
     fn interrupted(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What a model reads: dense or sparse rows, one type for both.
+//! The features of a table: dense or sparse rows, one type for both.
 
 use crate::{Csr, Matrix};
 

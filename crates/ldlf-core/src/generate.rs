@@ -10,7 +10,7 @@ pub use mixture::{MixtureParameters, mixture};
 use crate::parameters::{Parameter, ParameterSet};
 use crate::{Dataset, Error, Result, Settings};
 
-/// A generator as `ldlf generate` knows it.
+/// A generator of data.
 #[derive(Clone, Copy)]
 pub struct Generator {
     /// The name.
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_generator_gives_what_was_asked_and_the_same_twice() {
+    fn every_generator_gives_the_same_rows_twice() {
         for generator in GENERATORS {
             let data = named(generator.name, 30, 5, &Settings::new()).unwrap();
             assert_eq!((data.rows(), data.name()), (30, generator.name));

@@ -375,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_members_have_names_of_their_own() {
+    fn names_are_unique_within_their_scope() {
         let mut graph = Graph::new(1);
         let x = graph.features();
         let names: Vec<String> = ["first", "first", "second"]

@@ -1,4 +1,4 @@
-//! Images, one per row, decoded when they are asked for: what a deep network reads in place of a table of features.
+//! Images, one per row, decoded on demand: the input of a deep network in place of a table of features.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct Image {
     pub rgb: Vec<u8>,
 }
 
-/// Where images come from: a folder, an archive, a camera. Decoding is the source's business, and so is keeping what was decoded.
+/// Where images come from: a folder, an archive, a camera. The source decodes, and caches what it decoded.
 pub trait ImageSource: Debug + Send + Sync {
     /// The number of images.
     fn len(&self) -> usize;

@@ -29,7 +29,7 @@ pub enum InputKind {
     Images,
 }
 
-/// What images are told where only tables are read.
+/// The error for images where only tables are read.
 pub(crate) fn not_a_table(kind: fn(Box<Detail>) -> Error) -> Error {
     Error::data("the rows are images where a table of features is needed")
         .with_remedy(message![
@@ -46,7 +46,7 @@ fn not_images() -> Error {
 }
 
 impl InputKind {
-    /// Refuses other inputs than those wanted. Who knows what is coming asks before anything is read.
+    /// Refuses other inputs than those wanted. Callers check this before anything is read.
     ///
     /// ```
     /// use ldlf_core::inputs::InputKind;

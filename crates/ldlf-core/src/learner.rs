@@ -1,4 +1,4 @@
-//! The interface that every learner stands behind: parameters make a learner, a learner's `fit` makes a model, a model
+//! The interface of all learners: parameters make a learner, a learner's `fit` makes a model, a model
 //! never changes.
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub trait Learner: Send + Sync {
     fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted>;
 }
 
-/// What the training came to. Nothing in it depends on the clock, so that it may stand in a model file.
+/// A summary of the training. Nothing in it depends on the clock, so that it may stand in a model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Iterations done.
@@ -94,7 +94,7 @@ impl Preset {
     }
 }
 
-/// A learner as the registry knows it: how to describe it, make it, and read its models.
+/// An entry of the registry: how to describe it, make it, and read its models.
 #[derive(Clone)]
 pub struct LearnerEntry {
     /// All facts about it.

@@ -22,7 +22,7 @@ pub struct Mean;
 impl Algorithm for Mean {
     type Parameters = MeanParameters;
 
-    /// What it does not look at may be of any kind.
+    /// It ignores its inputs, which may be of any kind.
     const FACTS: Facts = Facts {
         reads: Reads::Either,
         exports: true,
@@ -69,7 +69,7 @@ mod tests {
     use crate::Features;
 
     #[test]
-    fn rows_count_by_their_weight_and_the_model_survives_its_file() {
+    fn a_reloaded_model_predicts_the_weighted_mean() {
         let features = Features::Dense(Matrix::zeros(2, 1));
         let targets = Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
         let data = Dataset::new(features, targets).unwrap().with_weights(vec![3.0, 1.0]).unwrap();

@@ -14,7 +14,7 @@ pub trait Model: Send + Sync {
     /// Adds arrays and details from which [`Algorithm::load`](crate::Algorithm::load) rebuilds the model.
     fn store(&self, parts: &mut Parts);
 
-    /// The quickest way to predict row after row, where the model has one of its own.
+    /// A predictor for one row at a time, where the model has one.
     fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
         None
     }
@@ -37,7 +37,7 @@ pub trait Model: Send + Sync {
     }
 }
 
-/// Predicts one row at a time, with work buffers of its own: for services that answer one question after the other.
+/// Predicts one row at a time, with work buffers of its own: for services with one row per request.
 pub trait RowPredictor {
     /// The distribution of one row. The caller has checked the number of features.
     fn predict(&mut self, row: Row<'_>) -> Result<&[f32]>;

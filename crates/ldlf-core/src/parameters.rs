@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_survive_the_way_there_and_back() {
+    fn settings_survive_a_round_trip() {
         let settings = Settings::parse([
             "trees=1_000",
             "word=two",

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gaussian_falls_off_as_its_formula_says_and_sums_to_one() {
+    fn a_gaussian_follows_its_formula() {
         let values: Vec<f64> = (10..=30).map(f64::from).collect();
         let d = from_single_label(20.0, &values, &Spread::Gaussian { sigma: 2.0 }).unwrap();
         assert!((total(&d) - 1.0).abs() < 1e-6);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_outside_the_values_and_a_negative_sigma_are_refused() {
+    fn a_label_outside_the_values_is_refused() {
         let message = |value, spread| from_single_label(value, &[0.0, 1.0], &spread).unwrap_err().to_string();
         assert_eq!(
             message(3.0, Spread::Gaussian { sigma: 1.0 }),
@@ -302,21 +302,23 @@ mod tests {
             message(f64::NAN, Spread::Gaussian { sigma: 1.0 }),
             "the label NaN lies outside the label values 0 to 1; widen `label_values`"
         );
-        assert_eq!(
-            message(1.0, Spread::Gaussian { sigma: -1.0 }),
-            "sigma must be a finite number of at least 0, got -1"
-        );
     }
 
     #[test]
-    fn integers_imply_every_integer_between_and_other_numbers_only_themselves() {
+    fn a_negative_sigma_is_refused() {
+        let error = from_single_label(1.0, &[0.0, 1.0], &Spread::Gaussian { sigma: -1.0 }).unwrap_err();
+        assert_eq!(error.to_string(), "sigma must be a finite number of at least 0, got -1");
+    }
+
+    #[test]
+    fn single_values_imply_the_labels() {
         assert_eq!(implied_label_values(&[3.0, 6.0, 3.0]).unwrap(), [3.0, 4.0, 5.0, 6.0]);
         assert_eq!(implied_label_values(&[2.5, 1.0, 2.5]).unwrap(), [1.0, 2.5]);
         assert!(implied_label_values(&[0.0, 1e12]).is_err());
     }
 
     #[test]
-    fn counts_are_normalised_with_one_notice_and_probabilities_are_kept() {
+    fn counts_are_normalised_with_one_notice() {
         let votes = Matrix::from_rows(&[[1.0, 3.0], [0.25, 0.75]]);
         let (targets, notice) = normalise_rows(&votes, false, &|row, _| Place::default().row(row)).unwrap();
         assert_eq!(targets.as_slice(), [0.25, 0.75, 0.25, 0.75]);

@@ -79,7 +79,7 @@ impl TrainedModel {
         Ok(prediction)
     }
 
-    /// A predictor for single rows. With a forest it allocates nothing after it was made; the other models go the way of
+    /// A predictor for single rows. With a forest it allocates nothing after it was made; other models use
     /// [`TrainedModel::predict_with`].
     ///
     /// ```
@@ -129,7 +129,7 @@ impl RowPredictor for CheckedRows<'_> {
     }
 }
 
-/// One-row batches, for models without a way of their own.
+/// One-row batches, for models without a predictor of their own.
 struct ByTheBatch<'a> {
     model: &'a dyn Model,
     features: usize,

@@ -107,7 +107,7 @@ fn other_labels_come_without_the_names_and_values_of_the_old_ones() {
 }
 
 #[test]
-fn rows_that_are_images_have_a_column_of_names_and_no_features() {
+fn rows_that_are_images_have_no_features() {
     let data = Dataset::new(images(), targets()).unwrap();
     assert_eq!(data.schema().image_column.as_deref(), Some("file"));
     assert_eq!((data.inputs().rows(), data.inputs().cols()), (3, 0));

@@ -324,7 +324,7 @@ impl InProgress for OnNetwork<'_> {
         Ok(Prediction::Distributions(self.predict_with(&self.network().valid(), inputs, &chosen)?))
     }
 
-    fn rows_an_iteration(&self) -> Option<usize> {
+    fn rows_per_iteration(&self) -> Option<usize> {
         Some(self.batches.size())
     }
 

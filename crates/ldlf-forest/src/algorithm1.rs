@@ -355,8 +355,8 @@ impl<S: Steps> InProgress for Training<'_, S> {
         self.steps.predict(inputs, threads)
     }
 
-    fn rows_an_iteration(&self) -> Option<usize> {
-        self.steps.rows_an_iteration()
+    fn rows_per_iteration(&self) -> Option<usize> {
+        self.steps.rows_per_iteration()
     }
 
     fn validation_mae(&self) -> Option<f64> {

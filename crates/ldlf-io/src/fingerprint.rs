@@ -1,4 +1,4 @@
-//! Fingerprints that tell whether inputs are still those of an earlier run, without reading them whole.
+//! Fingerprints that show whether inputs are still those of an earlier run, without reading them whole.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ldlf_core::{Error, Result};
 
-/// Bytes at the front and at the end of a file that are looked at.
+/// Bytes at the front and at the end of a file that are hashed.
 const LOOKED_AT: u64 = 1 << 16;
 
 /// The length of a file and a checksum of its front and its end; zeros for a pipe.
@@ -15,7 +15,7 @@ pub fn of_file(path: &Path) -> Result<(u64, u32)> {
         let mut file = File::open(path)?;
         let found = file.metadata()?;
         let mut sum = flate2::Crc::new();
-        // A pipe cannot be looked at without taking from it.
+        // A pipe cannot be read without consuming it.
         if !found.is_file() {
             return Ok((0, 0));
         }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_told_from_another_of_its_length_and_names_by_where_they_end() {
+    fn files_of_equal_length_have_different_fingerprints() {
         let folder = tempfile::tempdir().unwrap();
         let print = |text: &str| {
             std::fs::write(folder.path().join("file"), text).unwrap();
@@ -54,6 +54,10 @@ mod tests {
         };
         assert_eq!(print("a,b\n"), print("a,b\n"));
         assert_ne!(print("a,b\n"), print("a,c\n"));
+    }
+
+    #[test]
+    fn names_are_separated_in_their_fingerprint() {
         assert_eq!(of_names(["a", "b"].into_iter()).0, 2);
         assert_ne!(of_names(["ab", "c"].into_iter()), of_names(["a", "bc"].into_iter()));
     }

@@ -9,7 +9,7 @@ use ldlf_core::{Dataset, Error, Result};
 
 use crate::input;
 
-/// Reads a fold file: one whole number a line, from 0, without a header, one line for every row of `data`.
+/// Reads a fold file: one whole number per line, from 0, without a header, one line for every row of `data`.
 ///
 /// Where the data has groups, a group that the file spreads over several folds is refused.
 pub fn read(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
@@ -20,7 +20,7 @@ pub fn read(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
     let parse = |(line, text): (usize, &str)| {
         text.trim().parse::<usize>().map_err(|_| {
             Error::data(format!("{:?} is not a fold number", text.trim()))
-                .with_remedy("give one whole number from 0 a line, no header")
+                .with_remedy("give one whole number from 0 per line, no header")
                 .at(Place::file(path).line(line as u64 + 1))
         })
     };
@@ -28,7 +28,7 @@ pub fn read(path: &Path, data: &Dataset) -> Result<Vec<Fold>> {
     if numbers.len() != data.rows() {
         let (found, rows) = (numbers.len(), data.rows());
         return Err(Error::data(format!("{found} fold numbers for the {rows} rows of {}", data.name()))
-            .with_remedy("give one a row")
+            .with_remedy("give one per row")
             .in_file(path));
     }
     if let Some(groups) = data.groups() {
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fold_file_is_read_line_by_line_and_refused_with_its_place() {
+    fn a_fold_file_is_checked_line_by_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("folds.txt");
         let read_text = |text: &str, data: &Dataset| {
@@ -71,11 +71,11 @@ mod tests {
         assert_eq!(read_text("1\r\n0\n1\n", &rows(3)).unwrap(), from_numbers(&[1, 0, 1]).unwrap());
         assert_eq!(
             read_text("0\none\n", &rows(2)).unwrap_err(),
-            "folds.txt line 2: \"one\" is not a fold number; give one whole number from 0 a line, no header"
+            "folds.txt line 2: \"one\" is not a fold number; give one whole number from 0 per line, no header"
         );
         assert_eq!(
             read_text("0\n1\n", &rows(3)).unwrap_err(),
-            "folds.txt: 2 fold numbers for the 3 rows of rows; give one a row"
+            "folds.txt: 2 fold numbers for the 3 rows of rows; give one per row"
         );
         let pair = rows(3).with_groups(vec![4, 5, 4]).unwrap();
         assert_eq!(

@@ -86,7 +86,7 @@ formats! {
 }
 
 impl Format {
-    /// The format that a path's extension tells, if it does.
+    /// The format of a path's extension, if it is one.
     ///
     /// ```
     /// use ldlf_io::Format;
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_extension_belongs_to_one_format_and_names_it() {
+    fn every_extension_belongs_to_one_format() {
         let mut seen = Vec::new();
         for &format in Format::ALL {
             assert_eq!(format.name().parse::<Format>().unwrap(), format);

@@ -1,4 +1,4 @@
-//! Opening what a user names: regular files at once, pipes with patience, and nothing else.
+//! Opening what a user names: regular files at once, pipes with a timeout, and nothing else.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{ErrorKind, Read};
@@ -94,7 +94,7 @@ pub fn open_stream(path: &Path) -> Result<File> {
     open_file(path)
 }
 
-/// Opening a pipe waits for its writer, and cannot be told how long: it is done on a thread that is left behind if nobody comes.
+/// Opening a pipe waits for its writer without a timeout: it is done on a thread that is abandoned if nobody writes.
 fn open_pipe(path: &Path) -> Result<File> {
     let (send, receive) = mpsc::channel();
     let owned = path.to_path_buf();
@@ -138,10 +138,15 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_without_a_writer_is_given_up_and_one_with_a_writer_is_read() {
-        let (silent, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let refused = open_stream(&pipe(&silent)).unwrap_err().to_string();
+    fn a_pipe_without_a_writer_times_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = open_stream(&pipe(&folder)).unwrap_err().to_string();
         assert!(refused.contains("nobody wrote to it for 10 s"), "{refused}");
+    }
+
+    #[test]
+    fn a_pipe_with_a_writer_is_read() {
+        let folder = tempfile::tempdir().unwrap();
         let path = pipe(&folder);
         let writer = {
             let path = path.clone();
@@ -154,14 +159,19 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_followed_and_one_to_nowhere_is_missing() {
+    fn a_link_is_followed() {
         let folder = tempfile::tempdir().unwrap();
-        let (file, link, lost) =
-            (folder.path().join("file"), folder.path().join("link"), folder.path().join("lost"));
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         std::fs::write(&file, "words").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        std::os::unix::fs::symlink(folder.path().join("nowhere"), &lost).unwrap();
         assert_eq!(read_file(&link).unwrap(), b"words");
+    }
+
+    #[test]
+    fn a_link_to_nowhere_is_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let lost = folder.path().join("lost");
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &lost).unwrap();
         let error = open_stream(&lost).unwrap_err();
         assert_eq!(error.kind(), ldlf_core::ErrorKind::Data);
         assert!(error.to_string().ends_with("lost: no such file"), "{error}");

@@ -1,6 +1,6 @@
-//! A file of finished folds, so that a run that was stopped loses at most the folds it was in.
+//! A file of finished folds, so that an interrupted run loses at most the folds it was in.
 //!
-//! One JSON object a line, only ever appended, each line written at once and synced. A line without its end is what a
+//! One JSON object per line, only ever appended, each line written at once and synced. A line without its end is what a
 //! killed process leaves behind: it is dropped. Any other damage is an error that names the line.
 
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 //!
 //! Tables into datasets ([`read`]), predictions and datasets into tables ([`write`](mod@write)), with one table of formats ([`Format`]); tables as a
 //! model wants them ([`for_model`]); fold files ([`fold_file`]), model files and checkpoints ([`model_file`]), finished folds of an
-//! evaluation ([`journal`]) and its results ([`results`]); below them opening ([`input`]), telling inputs apart ([`fingerprint`]) and
+//! evaluation ([`journal`]) and its results ([`results`]); below them opening ([`input`]), identifying inputs ([`fingerprint`]) and
 //! writing whole or not at all ([`output`]).
 
 pub mod fingerprint;

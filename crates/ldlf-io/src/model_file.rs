@@ -46,7 +46,7 @@ pub fn save(model: &TrainedModel, path: &Path, overwrite: Overwrite) -> Result<(
     write_parts(&model.to_parts(), path, overwrite)
 }
 
-/// Reads a model file; `learners` are the kinds that this program knows.
+/// Reads a model file; `learners` are those of this program.
 pub fn load(path: &Path, learners: &[LearnerEntry]) -> Result<TrainedModel> {
     TrainedModel::from_parts(read_parts(path)?, learners)
         .map_err(|e| e.recast(Error::ModelFile).in_file(path))

@@ -75,11 +75,11 @@ fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
     }
 }
 
-/// What temporary files are called, so that leftovers are told from files of others.
+/// What temporary files are called, so that leftovers can be recognised.
 const PREFIX: &str = ".ldlf-";
 const SUFFIX: &str = ".tmp";
 
-/// Removes temporary files whose process was killed: those that nobody holds a lock on. Each folder is looked through once a
+/// Removes temporary files whose process was killed: those that nobody holds a lock on. Each folder is searched once per
 /// process, so that many small files do not slow down every checkpoint.
 fn remove_what_the_killed_left(folder: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -179,12 +179,17 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn devices_pipes_and_folders_are_never_replaced_and_links_stay() {
+    fn devices_and_folders_are_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
         for place in [Path::new("/dev/null"), folder.path()] {
             let refused = write_parts(&Parts::new(), place, Overwrite::Yes).unwrap_err();
             assert_eq!(refused.kind(), ldlf_core::ErrorKind::Usage, "{refused}");
         }
+    }
+
+    #[test]
+    fn a_link_stays_when_its_target_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         write_parts(&Parts::new(), &target, Overwrite::No).unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
@@ -194,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_of_killed_processes_go_and_files_at_work_stay() {
+    fn only_leftovers_of_killed_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         for name in [".ldlf-abcdef.tmp", ".ldlf-notes", "model.tmp"] {

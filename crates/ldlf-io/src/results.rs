@@ -1,4 +1,4 @@
-//! A folder with all that an evaluation came to: what `ldlf report` reads.
+//! A folder with all results of an evaluation: what `ldlf report` reads.
 //!
 //! | file | what it holds |
 //! |---|---|

@@ -98,7 +98,7 @@ fn walk(iterations: usize) -> Box<dyn Learner> {
     Box::new(Walk { iterations, fails_on_fewer_rows_than: 0 })
 }
 
-fn floor() -> Box<dyn Learner> {
+fn mean() -> Box<dyn Learner> {
     Box::new(Mean::params().check().unwrap())
 }
 
@@ -125,7 +125,7 @@ fn timeless(mut table: CrossValidation) -> CrossValidation {
 fn folds_in_parallel_give_the_results_of_one_thread() {
     let data = generate::artificial(60, 0).unwrap();
     let folds = folds::seeded(&data, 5, 0).unwrap();
-    let learners = [walk(25), floor(), walk(12)];
+    let learners = [walk(25), mean(), walk(12)];
     let run =
         |threads| timeless(cross_validate(&Plan { threads, ..plan(&data, &learners, &folds) }, &()).unwrap());
     let serial = run(1);
@@ -157,7 +157,7 @@ fn a_fold_can_be_repeated_by_hand_from_its_seed() {
 fn the_json_is_the_object_of_the_design() {
     let data = generate::artificial(20, 0).unwrap();
     let folds = folds::seeded(&data, 2, 0).unwrap();
-    let learners = [floor(), walk(3)];
+    let learners = [mean(), walk(3)];
     let table = cross_validate(&plan(&data, &learners, &folds), &()).unwrap();
     let json = serde_json::to_value(&table).unwrap();
     let keys =
@@ -183,7 +183,7 @@ fn the_json_is_the_object_of_the_design() {
 fn the_released_protocol_reports_the_best_iteration_on_the_test_fold() {
     let data = generate::artificial(100, 0).unwrap();
     let folds = folds::released(100, 0).unwrap();
-    let learners = [walk(25), floor()];
+    let learners = [walk(25), mean()];
     let table = cross_validate(&Plan { protocol: Protocol::Released, ..plan(&data, &learners, &folds) }, &())
         .unwrap();
     for fold in &table.results[0].folds {
@@ -209,13 +209,13 @@ fn the_released_protocol_reports_the_best_iteration_on_the_test_fold() {
 fn ordered_labels_are_measured_by_their_distance_too() {
     let data = generate::named("mixture", 60, 0, &Settings::new()).unwrap();
     let folds = folds::seeded(&data, 3, 0).unwrap();
-    let table = cross_validate(&plan(&data, &[floor()], &folds), &()).unwrap();
+    let table = cross_validate(&plan(&data, &[mean()], &folds), &()).unwrap();
     let names: Vec<&str> = table.results[0].mean.iter().map(|(name, _)| name).skip(10).collect();
     assert_eq!(names, ["mae_mode", "mae_mean", "mae_median", "cs_5", "fit_seconds", "predict_seconds"]);
     assert_eq!(table.results[0].mean.get("cs_5"), Some(1.0), "five labels are never more than 5 apart");
 }
 
-/// Interrupts at the given number of events, and counts what is told.
+/// Interrupts at the given number of events, and counts the calls.
 struct Counting {
     break_after: usize,
     events: AtomicUsize,
@@ -255,7 +255,7 @@ impl Watcher for Counting {
 fn an_interrupted_run_resumes_from_its_journal_with_the_same_object() {
     let data = generate::artificial(60, 0).unwrap();
     let folds = folds::seeded(&data, 4, 0).unwrap();
-    let learners = [walk(25), floor()];
+    let learners = [walk(25), mean()];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.jsonl");
     let run = |watcher: &Counting| {
@@ -315,7 +315,7 @@ fn damage_before_the_last_line_names_the_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.jsonl");
     let journal = Journal::open(&path).unwrap();
-    cross_validate(&Plan { journal: Some(&journal), ..plan(&data, &[floor()], &folds) }, &()).unwrap();
+    cross_validate(&Plan { journal: Some(&journal), ..plan(&data, &[mean()], &folds) }, &()).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let refusal = |text: String| {
         std::fs::write(&path, text).unwrap();
@@ -329,7 +329,7 @@ fn damage_before_the_last_line_names_the_line() {
 
     std::fs::write(&path, text.replacen("\"labels\":3", "\"labels\":2", 1)).unwrap();
     let journal = Journal::open(&path).unwrap();
-    let error = cross_validate(&Plan { journal: Some(&journal), ..plan(&data, &[floor()], &folds) }, &());
+    let error = cross_validate(&Plan { journal: Some(&journal), ..plan(&data, &[mean()], &folds) }, &());
     assert!(error.unwrap_err().to_string().contains("a fold in the journal is damaged"));
 
     assert!(refusal("my notes".to_string()).contains("line 1: not a journal"));
@@ -352,17 +352,17 @@ fn learners_without_events_are_interrupted_between_folds() {
     }
     let data = generate::artificial(20, 0).unwrap();
     let folds = folds::seeded(&data, 2, 0).unwrap();
-    let stopped = cross_validate(&plan(&data, &[floor()], &folds), &Impatient);
+    let stopped = cross_validate(&plan(&data, &[mean()], &folds), &Impatient);
     assert!(matches!(stopped, Err(Error::Interrupted)));
 }
 
 #[test]
-fn a_failed_fit_names_its_learner_and_fold_and_keeps_its_kind() {
+fn a_failed_fit_names_its_learner_and_fold() {
     let data = generate::artificial(20, 0).unwrap();
     // The second fold learns from fewer rows than the first.
     let folds = folds::from_numbers(&[vec![0; 5], vec![1; 15]].concat()).unwrap();
     let fragile = Walk { iterations: 3, fails_on_fewer_rows_than: 10 };
-    let learners = [floor(), Box::new(fragile) as Box<dyn Learner>];
+    let learners = [mean(), Box::new(fragile) as Box<dyn Learner>];
     for threads in [1, 3] {
         let error = cross_validate(&Plan { threads, ..plan(&data, &learners, &folds) }, &()).unwrap_err();
         assert_eq!(error.to_string(), "walk, fold 1: the loss is not finite; try a smaller step");
@@ -378,10 +378,10 @@ fn a_plan_that_cannot_work_is_refused_before_the_first_fit() {
     };
     let fold = |training: &[usize], test: &[usize]| Fold { training: training.to_vec(), test: test.to_vec() };
     assert_eq!(refusal(&[], &[fold(&[0], &[1])]), "there is no learner to evaluate; name at least one");
-    assert_eq!(refusal(&[floor()], &[]), "there is no fold to evaluate on");
-    assert_eq!(refusal(&[floor()], &[fold(&[], &[1])]), "fold 0 has no rows to learn from");
+    assert_eq!(refusal(&[mean()], &[]), "there is no fold to evaluate on");
+    assert_eq!(refusal(&[mean()], &[fold(&[], &[1])]), "fold 0 has no rows to learn from");
     assert_eq!(
-        refusal(&[floor()], &[fold(&[0], &[5])]),
+        refusal(&[mean()], &[fold(&[0], &[5])]),
         "fold 0 names row 5, artificial has 5 rows counted from 0"
     );
 }

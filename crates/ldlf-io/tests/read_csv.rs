@@ -215,7 +215,7 @@ fn missing_files_and_folders_are_said_to_be_so() {
 }
 
 #[test]
-fn roles_take_text_and_ignored_columns_may_hold_anything() {
+fn roles_and_ignored_columns_take_text() {
     let options = ReadOptions {
         ignore: vec!["id".into()],
         split_column: Some("part".into()),
@@ -250,7 +250,7 @@ fn one_ordered_label_spreads_over_the_integers_between() {
 #[test]
 fn one_ordered_label_without_a_spread_asks_for_one() {
     let options = ReadOptions { label_column: Some("age".into()), ..ReadOptions::default() };
-    let expected = "votes.csv: one label a row needs `spread`, the spread of the distribution around it \
+    let expected = "votes.csv: one label per row needs `spread`, the spread of the distribution around it \
                     (0 puts everything on the label itself)";
     assert_eq!(refusal("a,age\n1,20\n", &options), (expected.to_string(), ErrorKind::Usage));
 }
@@ -349,17 +349,17 @@ fn widths_that_do_not_fit_the_labels_say_what_the_labels_are() {
 }
 
 #[test]
-fn a_truth_beside_labels_without_numbers_is_told() {
+fn a_truth_beside_labels_without_numbers_gives_a_notice() {
     let options = ReadOptions { label_column: Some("age".into()), ..labels(&["r*"]) };
     let notices = load("a,age,r1,r2\n1,22,0.5,0.5\n", &options).notices;
     assert!(
-        notices.len() == 1 && notices[0].to_string().contains("with `label_values` the errors"),
+        notices.len() == 1 && notices[0].to_string().contains("no numeric values; set `label_values`"),
         "{notices:?}"
     );
 }
 
 #[test]
-fn tables_of_zeros_are_sparse_and_full_ones_dense_wherever_the_zeros_stand() {
+fn density_decides_between_sparse_or_dense() {
     let header = "a,b,c,d,e,f,g,h,r,s\n";
     let (full, empty) = ("1,2,3,4,5,6,7,8,1,0\n", "0,0,0,0,0,0,0,9,1,0\n");
     let content = format!("{header}{}{}", full.repeat(300), empty.repeat(4000));
@@ -378,7 +378,7 @@ fn tables_of_zeros_are_sparse_and_full_ones_dense_wherever_the_zeros_stand() {
 }
 
 #[test]
-fn a_stream_picks_the_columns_of_the_model_by_name_and_in_its_order() {
+fn a_stream_picks_the_columns_of_the_model_in_its_order() {
     let (_folder, path) = file("new.tsv", "id\tb\tr\ta\nx\t1\t0\t2\ny\t3\t0\t4\nz\t5\t0\t6\n");
     let names = Some(vec!["a".to_string(), "b".to_string()]);
     let schema = Schema { feature_names: names, label_names: vec!["r".into()], ..Schema::default() };
@@ -436,7 +436,7 @@ fn with_categories_and_missing_values() -> ReadOptions {
 }
 
 #[test]
-fn categories_and_gaps_become_features_of_their_own() {
+fn categories_and_missing_values_become_features_of_their_own() {
     let data = load(COLOURS, &with_categories_and_missing_values()).dataset;
     assert_eq!(
         data.schema().feature_names.as_deref().unwrap(),
@@ -449,7 +449,7 @@ fn categories_and_gaps_become_features_of_their_own() {
 }
 
 #[test]
-fn a_model_reads_categories_and_gaps_by_its_names_in_any_order_of_columns() {
+fn a_model_reads_derived_features_by_name() {
     let first = load(COLOURS, &with_categories_and_missing_values()).dataset;
     let schema = first.schema();
     let (_folder, path) = file("new.csv", "size,colour\n,red\n7,green\n");

@@ -85,7 +85,7 @@ mod arrow {
     }
 
     #[test]
-    fn streams_take_the_columns_of_the_model_and_pass_over_rows() {
+    fn streams_take_the_columns_of_the_model() {
         let names = Some(vec!["d".to_string(), "a".to_string()]);
         let schema = Schema { feature_names: names, ..Schema::default() };
         for name in FILES.iter().chain(&["pandas.parquet"]) {

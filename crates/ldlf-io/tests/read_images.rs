@@ -57,7 +57,7 @@ impl Folder {
 }
 
 #[test]
-fn the_column_of_images_is_kept_as_text_and_the_others_are_no_features() {
+fn the_column_of_images_is_kept_as_text() {
     let folder = Folder::new(TABLE);
     let options = ReadOptions {
         label_column: Some("age".into()),
@@ -87,7 +87,7 @@ fn images_that_are_only_named_say_that_they_were_not_opened() {
 }
 
 #[test]
-fn votes_are_the_labels_of_the_rows_and_a_column_beside_them_is_the_truth() {
+fn votes_are_the_labels_of_the_rows() {
     let folder = Folder::new(TABLE).votes("<i2", "False", "(2, 3)", &[1, 0, 2, 0, 1, 0, 0, 0, 5, 0, 0, 0]);
     let options = ReadOptions {
         label_column: Some("age".into()),

@@ -185,7 +185,7 @@ fn one_label_a_row_is_no_distribution_but_an_ordered_label() {
 }
 
 #[test]
-fn a_vector_gives_the_truth_beside_labels_and_the_targets_with_a_spread() {
+fn a_vector_is_the_truth_or_makes_the_targets() {
     let w = LITTLE;
     let bytes = w.file(&[
         w.matrix("features", 2, &[1.0, 2.0]),
@@ -260,7 +260,7 @@ fn files_that_are_something_else_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn sizes_that_the_file_does_not_hold_are_errors_and_reserve_nothing() {
+fn sizes_that_the_file_does_not_hold_reserve_nothing() {
     let none = ReadOptions::default();
     for w in [LITTLE, COMPRESSED] {
         let labels = w.matrix("labels", 1, &[1.0]);
@@ -355,7 +355,7 @@ proptest! {
 }
 
 #[test]
-fn movie_is_stored_dense_and_read_sparse() {
+fn dense_movie_is_read_sparse() {
     let Some(path) = real_file("ldl/Movie.mat") else { return };
     let loaded = read(&path, &ReadOptions::default()).unwrap();
     let Features::Sparse(csr) = loaded.dataset.features().unwrap() else {

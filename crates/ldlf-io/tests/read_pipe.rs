@@ -6,7 +6,7 @@ use ldlf_io::read::{Format, stream};
 use tempfile::TempDir;
 
 #[test]
-fn a_pipe_is_streamed_as_it_comes_and_refused_where_a_file_is_needed() {
+fn a_pipe_is_streamed_where_no_file_is_needed() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

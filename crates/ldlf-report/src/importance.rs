@@ -108,7 +108,7 @@ mod tests {
     use ldlf_core::Matrix;
 
     #[test]
-    fn shuffling_moves_one_column_and_nothing_else_dense_or_sparse() {
+    fn shuffling_moves_one_column_alone() {
         let dense = Features::Dense(Matrix::from_rows(&[[1.0, 2.0], [0.0, 4.0]]));
         let sparse =
             Features::Sparse(Csr::new(2, vec![0, 2, 3], vec![0, 1, 1], vec![1.0, 2.0, 4.0]).unwrap());

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_are_short_and_always_numbers() {
+    fn coordinates_are_short_numbers() {
         let shown = [1.0, 0.126, -0.001, f64::NAN, f64::INFINITY].map(coordinate);
         assert_eq!(shown, ["1", "0.13", "0", "0", "0"]);
     }

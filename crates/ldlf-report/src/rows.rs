@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_the_median_and_the_worst_row_are_shown_and_those_chosen() {
+    fn best_median_worst_rows_come_before_chosen_ones() {
         let rows = [row(7, [0.9, 0.1]), row(3, [0.5, 0.5]), row(5, [0.6, 0.4])];
         let shown: Vec<(&str, usize)> =
             example_rows(&rows, &[5, 99]).iter().map(|r| (r.why, r.row.row)).collect();

@@ -51,7 +51,7 @@ fn a_damaged_prediction_is_named_by_line_and_column() {
 }
 
 #[test]
-fn a_sweep_is_over_what_differs_and_leaves_out_what_follows_from_it() {
+fn the_axes_of_a_sweep_are_the_independent_parameters() {
     let runs: Vec<Value> = [2, 3, 4]
         .iter()
         .map(|depth| run("sldlf", json!({"trees": 1, "depth": depth, "units": 1 << (depth - 1)}), 0.1))

@@ -1,7 +1,7 @@
-//! `sldlf-auto`: tries a few forests (and, unless told otherwise, baselines) on rows held out inside the training rows, and mixes
+//! `sldlf-auto`: tries a few forests and baselines on rows held out inside the training rows, and mixes
 //! those that help.
 //!
-//! The forests first race with few trees each, and the best go on. They and the baselines are fitted on folds of the training rows and
+//! The forests first compete with few trees each, and the best are kept. They and the baselines are fitted on folds of the training rows and
 //! predict the held-out rows; the weights of the mixture bring these predictions nearest to their targets
 //! ([`mixture_weights`]); what weighs next to nothing is left out, and the rest is fitted again on all rows. The candidates come in a
 //! fixed order, so that the model depends on the clock only where the budget ends the search.
@@ -27,7 +27,7 @@ ldlf_core::parameters! {
     pub struct AutoForestParameters, builder AutoForestParams for AutoForest {
         /// Whether baselines may join the forests.
         baselines: bool = true;
-        /// Number of forests that go on from the race.
+        /// Number of forests kept after the first round.
         forests: usize = 1, at_least 1;
         /// Folds of the training rows; one after the other is held out, until 350 rows were.
         folds: usize = 5, at_least 2, at_most 100;
@@ -38,13 +38,13 @@ ldlf_core::parameters! {
     }
 }
 
-/// Rows that the search looks at: more of them would say the same.
+/// Rows that the search uses at most; more would hardly change its result.
 const SEARCH_ROWS: usize = 20_000;
 
 /// Held-out rows that are enough to compare by.
 const ENOUGH_ROWS: usize = 350;
 
-/// Trees of a forest in the race.
+/// Trees of a forest in the first round.
 const RACING_TREES: usize = 5;
 
 /// Entries of the features times labels above which boosting, whose trees have one label each, would take the whole budget.
@@ -72,7 +72,7 @@ const FORESTS: [Candidate; 7] = [
     forest(&["weight_decay=2", "leaf_prior=10"]),
 ];
 
-/// Baselines that see what forests overlook, the quick ones first.
+/// Baselines that complement forests, the quick ones first.
 const BASELINES: [Candidate; 7] = [
     baseline("random-forest"),
     baseline("extra-trees"),
@@ -131,7 +131,7 @@ impl Observer for Within<'_, '_> {
     }
 
     fn interrupted(&mut self) -> bool {
-        self.0.go_on().is_err()
+        self.0.check_interrupted().is_err()
     }
 }
 
@@ -146,11 +146,11 @@ fn fit(
     let mut own = FitContext::new(seed, threads, &mut within);
     own.deadline = deadline;
     let fitted = learner.fit(data, &mut own);
-    context.go_on()?;
+    context.check_interrupted()?;
     fitted
 }
 
-/// What a candidate says about the rows that each fold holds back, after learning from the others.
+/// The predictions of a candidate for the held-out rows of each fold, after training on the others.
 fn predict_across(
     learner: &dyn Learner,
     data: &Dataset,
@@ -167,7 +167,7 @@ fn predict_across(
     Ok(Matrix::new(out.len() / data.labels(), data.labels(), out)?)
 }
 
-/// As many of the folds as hold back enough rows; none where rows are too few to hold any back.
+/// As many of the folds as hold out enough rows; none where there are too few rows to hold any out.
 fn comparing_folds(data: &Dataset, folds: usize, seed: u64) -> Vec<Fold> {
     let counts = |rows: &[usize]| rows.iter().any(|&row| data.weight(row) > 0.0);
     let mut held_back = 0;
@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Tries one candidate on the first `folds`; nothing where it fails or time is over.
+    /// Tries one candidate on the first `folds`; `None` where it fails or the budget is spent.
     fn try_out(
         &mut self,
         candidate: &'static Candidate,
@@ -268,7 +268,7 @@ impl<'a> Search<'a> {
         mean_over_rows(&KL, seen.targets(), predicted, seen.weights())
     }
 
-    /// Lets the forests race with few trees; the best go on.
+    /// Compares the forests with few trees each; the best are kept.
     fn race(&mut self, context: &mut FitContext<'_>) -> Result<Vec<&'static Candidate>> {
         let mut tried = Vec::new();
         for candidate in &FORESTS {
@@ -322,12 +322,12 @@ enum Stage {
 /// A candidate and its part of the mixture.
 type Weighed = (&'static Candidate, f64);
 
-/// A candidate that stood the test.
+/// A candidate that was fitted and measured.
 struct Tried {
     candidate: &'static Candidate,
     /// Its place among the trials.
     trial: usize,
-    /// What it said about the held-out rows.
+    /// Its predictions for the held-out rows.
     predicted: Matrix<f32>,
     kl: f64,
 }
@@ -344,7 +344,7 @@ pub struct AutoForest;
 impl Algorithm for AutoForest {
     type Parameters = AutoForestParameters;
 
-    /// A mixture exports when all its members do, so that nothing can be promised.
+    /// A mixture exports when all its members do, so that this is only known after the fit.
     const FACTS: Facts = Facts::new(
         "sldlf-auto",
         "tries forests and baselines on rows held out inside the training rows, and mixes those that help",
@@ -380,7 +380,7 @@ impl Algorithm for AutoForest {
     }
 }
 
-/// A random part of very many rows; none where all are looked at.
+/// A random sample of very many rows; none where all are used.
 fn sample_of(data: &Dataset, context: &FitContext<'_>) -> Option<Dataset> {
     (data.rows() > SEARCH_ROWS).then(|| {
         let mut generator = context.seed.named("search").generator();
@@ -391,7 +391,7 @@ fn sample_of(data: &Dataset, context: &FitContext<'_>) -> Option<Dataset> {
     })
 }
 
-/// The weights of the mixture, those next to nothing set to nothing and the rest found again.
+/// The weights of the mixture, those near zero set to zero and the rest computed again.
 fn weigh(data: &Dataset, predictions: &[&Matrix<f32>]) -> Vec<f64> {
     let first = mixture_weights(data, predictions);
     let heavy: Vec<usize> = (0..predictions.len()).filter(|&index| first[index] >= LEAST_WEIGHT).collect();

@@ -23,7 +23,7 @@ const ROUNDS: usize = 10_000;
 /// convex, and `max_m g_m - 1` bounds the distance to its end.
 ///
 /// # Shapes
-/// - `predictions`: one `[rows, labels]` a member, of rows that the member was not trained on
+/// - `predictions`: one `[rows, labels]` per member, of rows that the member was not trained on
 pub fn mixture_weights(data: &Dataset, predictions: &[&Matrix<f32>]) -> Vec<f64> {
     let mut weights = vec![1.0 / predictions.len().max(1) as f64; predictions.len()];
     for _ in 0..ROUNDS {
@@ -71,16 +71,16 @@ pub struct Member {
     pub learner: String,
     /// Its settings.
     pub settings: Settings,
-    /// Its part of the mixture.
+    /// Its weight in the mixture.
     pub weight: f64,
     /// What it learnt.
     pub model: Box<dyn Model>,
 }
 
-/// What was tried on the way to a blend, for whoever asks why.
+/// One candidate of the search, for inspection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// The learner and what sets it apart.
+    /// The learner and its settings.
     pub candidate: String,
     /// K-L on rows it was not trained on; none where it failed.
     pub kl: Option<f64>,
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_is_right_gets_all_the_weight_and_one_that_knows_nothing_none() {
+    fn a_perfect_member_gets_all_the_weight() {
         let (right, uniform) = (data().targets().clone(), Matrix::from_rows(&[[0.5, 0.5]; 3]));
         let weights = mixture_weights(&data(), &[&uniform, &right]);
         assert!(weights[1] > 0.95 && (weights[0] + weights[1] - 1.0).abs() < 1e-12, "{weights:?}");

@@ -20,7 +20,7 @@ pub use ldlf_io::Format;
 pub use model_files::{SaveModel, load};
 pub use reading::{Reading, read};
 
-/// The crates behind the front door, for the command, the Python package and whoever builds on the engine. They may change with every
+/// The crates behind this API, for the command, the Python package and programs that need their internals. They may change with every
 /// release.
 pub mod internals {
     pub use ldlf_baselines as baselines;

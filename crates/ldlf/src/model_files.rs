@@ -1,4 +1,4 @@
-//! Models on the disk, as a user of the library asks for them.
+//! Saving and loading models.
 
 use std::path::Path;
 

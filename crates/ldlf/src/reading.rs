@@ -11,7 +11,7 @@ use ldlf_io::read::{self as tables, Loaded, ReadOptions};
 #[cfg(feature = "deep")]
 const IMAGE_CACHE: usize = 1 << 30;
 
-/// A table that is about to be read: say what its columns are for, then ask for the [`dataset`](Reading::dataset).
+/// A table that is about to be read: say what its columns are for, then get the [`dataset`](Reading::dataset).
 ///
 /// Columns without a role are features. Labels are shares or vote counts, or one ordered label per row with a spread.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl Reading {
         self
     }
 
-    /// The format, where the extension does not tell.
+    /// The format, if the extension does not say.
     pub fn format(mut self, format: Format) -> Self {
         self.options.format = Some(format);
         self

@@ -47,7 +47,7 @@ fn the_mixture_is_at_least_as_good_on_rows_held_back_as_every_one_of_its_candida
 }
 
 #[test]
-fn every_trial_ends_in_a_verdict_and_every_weight_belongs_to_a_member() {
+fn every_trial_ends_in_a_verdict() {
     let model = fit(&["iterations=60", "forests=2"], &data(120));
     let (tried, members) = (said(&model, "tried "), said(&model, "member "));
     assert_eq!(tried.iter().filter(|(_, verdict)| verdict.ends_with("goes on")).count(), 2, "{tried:?}");
@@ -63,7 +63,7 @@ fn without_baselines_all_members_are_forests() {
 }
 
 #[test]
-fn a_spent_budget_leaves_the_default_forest_and_says_so() {
+fn a_spent_budget_leaves_the_default_forest() {
     let model = fit(&["iterations=30", "budget=0.000000001"], &data(60));
     assert_eq!(said(&model, "member "), [("member sldlf".to_string(), "weight 1.00".to_string())]);
     let tried = said(&model, "tried ");
@@ -77,7 +77,7 @@ fn rows_too_few_to_hold_any_back_leave_the_default_forest() {
 }
 
 #[test]
-fn a_saved_mixture_predicts_the_same_and_threads_do_not_change_its_bytes() {
+fn a_mixture_is_reproducible_to_the_byte() {
     let data = data(120);
     let model = fit(&["iterations=30"], &data);
     let bytes = model.to_parts().to_bytes().unwrap();

@@ -29,7 +29,7 @@ fn fit(entry: &LearnerEntry, data: &Dataset) -> TrainedModel {
 }
 
 #[test]
-fn what_a_learner_predicts_and_exports_is_what_it_says() {
+fn a_learner_does_what_its_facts_say() {
     let data = data();
     for entry in registry::learners() {
         let (facts, model) = (entry.facts, fit(&entry, &data));
@@ -72,7 +72,7 @@ fn only_learners_of_ordered_labels_need_their_numbers() {
 }
 
 #[test]
-fn a_learner_of_tables_refuses_images_and_says_what_to_use() {
+fn a_learner_of_tables_refuses_images() {
     let images = Images::named((0..40).map(|row| format!("{row}.png")).collect());
     let data = data().with_inputs(images).unwrap();
     for entry in registry::learners().iter().filter(|entry| !entry.facts.reads_images()) {

@@ -20,10 +20,10 @@ from ._progress import Bar
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback hears while a fit runs.
+    """The argument of a callback: one event of a running fit.
 
     ``event`` is ``"iteration"``, ``"leaf_update"`` or ``"validation"``; ``iteration`` counts from 1, ``total`` and ``loss`` come with
-    iterations, ``kl`` (on rows held back) with validations.
+    iterations, ``kl`` (on held-out rows) with validations.
     """
 
     event: str
@@ -34,7 +34,7 @@ class Progress:
 
 
 class LDLEstimator(BaseEstimator):
-    """A learner of label distributions with scikit-learn's manners. Use one of its subclasses.
+    """A learner of label distributions with scikit-learn's interface. Use one of its subclasses.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class LDLEstimator(BaseEstimator):
     n_iter_ : int
         Iterations done; 0 for a learner that does not iterate.
     inspection_ : list of (str, object)
-        What the model tells of its inside, as ``ldlf inspect`` shows it: sizes of a forest, what a search tried and kept.
+        The model's own facts, as ``ldlf inspect`` shows them: sizes of a forest, what a search tried and kept.
     loss_curve_ : list of float
         The training loss of every iteration.
     validation_curve_ : list of (int, float)
-        Iterations and the mean K-L divergence on the rows held back, where the learner holds rows back.
+        Iterations and the mean K-L divergence on the held-out rows, where the learner holds rows out.
     model_ : ldlf._engine.Model
         What was learnt.
     """
@@ -105,11 +105,11 @@ class LDLEstimator(BaseEstimator):
         X : array, sparse matrix or table of shape (rows, features)
             NumPy of single or double precision in any order, SciPy CSR (never made dense), pandas, polars or pyarrow.
         y : array or table of shape (rows, labels), or array of shape (rows,)
-            Probabilities or vote counts; or one label a row, which becomes a distribution by ``sigma``, and without it has
+            Probabilities or vote counts; or one label per row, which becomes a distribution by ``sigma``, and without it has
             everything on that label.
         sample_weight : array of shape (rows,), optional
         callback : callable, optional
-            Called with a :class:`Progress` on every event; ends the fit with the best model so far by giving ``True``.
+            Called with a :class:`Progress` on every event; returning ``True`` ends the fit with the best model so far.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class LDLEstimator(BaseEstimator):
         weights = self._weights(sample_weight, X)
         bar = Bar() if self.verbose else None
 
-        def heard(*event: Any) -> bool:
+        def on_event(*event: Any) -> bool:
             progress = Progress(*event)
             if bar is not None:
                 bar.show(progress)
@@ -145,7 +145,7 @@ class LDLEstimator(BaseEstimator):
                 },
                 _inputs.seed(self.random_state),
                 _inputs.threads(self.n_jobs),
-                heard if callback is not None or bar is not None else None,
+                on_event if callback is not None or bar is not None else None,
             )
         finally:
             if bar is not None:
@@ -167,7 +167,7 @@ class LDLEstimator(BaseEstimator):
         self._labels = replace(labels, singles=None)
         self.n_iter_ = summary["iterations"]
         self.stopped_ = summary["stopped"]
-        self.inspection_ = [tuple(told) for told in document["inspection"]]
+        self.inspection_ = [tuple(fact) for fact in document["inspection"]]
         self.loss_curve_ = [p.loss for p in history if p.event == "iteration" and p.loss is not None]
         self.validation_curve_ = [(p.iteration, p.kl) for p in history if p.event == "validation"]
 
@@ -191,7 +191,7 @@ class LDLEstimator(BaseEstimator):
         needed = [str(name) for name in known] if known is not None else [name for name in names if name not in keep]
         if len(needed) != self.n_features_in_:
             raise ValueError(
-                f"the model reads {self.n_features_in_} features and knows no names, the table has {len(needed)} columns; "
+                f"the model reads {self.n_features_in_} features and has no feature names, the table has {len(needed)} columns; "
                 "name those that are no features in keep, or fit on a table with names"
             )
         return needed
@@ -212,8 +212,7 @@ class LDLEstimator(BaseEstimator):
         Returns
         -------
         pyarrow.RecordBatchReader
-            The kept columns, then one a label (or ``value`` from the methods that give no more). Nothing is read before it is asked
-            for.
+            The kept columns, then one per label (or ``value`` from the methods that give no more). Batches are read lazily.
 
         Examples
         --------
@@ -257,7 +256,7 @@ class LDLEstimator(BaseEstimator):
         return pa.RecordBatchReader.from_batches(schema, predicted())
 
     def predict_frame(self, frame: Any, *, keep: Sequence[str] = ()) -> Any:
-        """The predictions of a pandas or polars frame as a frame of its kind: a column a label, after the kept columns.
+        """The predictions of a pandas or polars frame as a frame of its kind: one column per label, after the kept columns.
 
         Columns are found by the names seen in ``fit``; a pandas index stays. Made for Dask's ``map_partitions`` and Spark's
         ``mapInPandas``: an empty frame gives an empty frame with the right columns.
@@ -299,7 +298,7 @@ class LDLEstimator(BaseEstimator):
         check_is_fitted(self)
         if self._labels.values is None:
             raise ValueError(
-                f"{wanted} needs labels that stand for numbers; pass label_values, one number a label, before fit"
+                f"{wanted} needs labels that stand for numbers; pass label_values, one number per label, before fit"
             )
         return self._labels.values.tolist()
 
@@ -431,14 +430,14 @@ class DistributionEstimator(LDLEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean K-L divergence of the predictions from y: higher is better, 0 is perfect."""
         distributions = self._predict(X)
-        truth = _targets.known(y, self._labels, self.sigma)
+        truth = _targets.encoded(y, self._labels, self.sigma)
         check_consistent_length(truth, distributions)
         weights = self._weights(sample_weight, distributions)
         return -_engine.measure("kl", truth, distributions, weights)
 
 
 class ValueEstimator(LDLEstimator):
-    """An estimator whose predictions are one value a row: labels must stand for numbers, and there is no distribution."""
+    """An estimator whose predictions are one value per row: labels must stand for numbers, and there is no distribution."""
 
     _gives_distributions = False
 
@@ -447,11 +446,11 @@ class ValueEstimator(LDLEstimator):
         return self._predict(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean absolute error: from y where it is one number a row, else from the mean of its distribution."""
+        """Minus the mean absolute error: from y where it is one number per row, else from the mean of its distribution."""
         found = self._predict(X)
         truth, _ = _targets._array(y)
         if truth.ndim == 2:
-            truth = _engine.means(_targets.known(y, self._labels, None), self._values("score"))
+            truth = _engine.means(_targets.encoded(y, self._labels, None), self._values("score"))
         check_consistent_length(truth, found)
         return -float(np.average(np.abs(found - np.asarray(truth, dtype=np.float64)), weights=sample_weight))
 

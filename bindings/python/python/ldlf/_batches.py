@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-#: What users may hand over, for the message to those who hand over something else.
+#: The accepted types, for the error message about others.
 FORMS = (
     "a pyarrow Table, RecordBatch, RecordBatchReader or Dataset, a polars DataFrame or LazyFrame, a pandas DataFrame, "
     "or an iterable of such tables"

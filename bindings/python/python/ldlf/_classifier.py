@@ -1,4 +1,4 @@
-"""The forest with a classifier's manners."""
+"""The forest as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._estimators import LDLForest
 
 
 class LDLForestClassifier(ClassifierMixin, LDLForest):
-    """:class:`LDLForest` for one label a row: ``predict`` gives the label and ``score`` the accuracy, as stacking, calibration
+    """:class:`LDLForest` for one label per row: ``predict`` gives the label and ``score`` the accuracy, as stacking, calibration
     and voting expect. ``predict_proba`` gives the distribution. Parameters are those of :class:`LDLForest`.
 
     >>> from sklearn.datasets import load_iris
@@ -52,5 +52,5 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
         return self.predict_label(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose most probable label is y."""
+        """The fraction of rows whose most probable label is y."""
         return ClassifierMixin.score(self, X, y, sample_weight)

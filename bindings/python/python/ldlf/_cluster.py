@@ -1,4 +1,4 @@
-"""Who holds the virtual shards: the workers of a Dask cluster, or this process."""
+"""Where the virtual shards are held: the workers of a Dask cluster, or this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from distributed import Client
 from . import _shards
 from ._shards import Failure, Shards, Sources
 
-#: Seconds between two looks at whether the workers that have not answered are still there.
+#: Seconds between two checks whether workers that have not answered are alive.
 LOOK = 0.5
 
 #: Seconds to wait for a worker when there is none.
@@ -139,7 +139,7 @@ class Workers:
         self._send(holder, min(held, key=lambda worker: held[worker]))
 
     def ask(self, question: bytes, for_newcomer: Callable[[], bytes | None]) -> list[bytes]:
-        """The answers of all, whoever is lost on the way."""
+        """The answers of all, even if workers are lost meanwhile."""
         return self._ask_all("answer", {holder.shards[0]: (question,) for holder in self.holders}, for_newcomer)
 
     def _ask_all(
@@ -183,7 +183,7 @@ class Workers:
                 _, pending = await asyncio.wait(pending, timeout=LOOK)
                 if not pending:
                     break
-                # A call to a worker that died may never come back: the scheduler knows who is there.
+                # A call to a worker that died may never come back: the scheduler knows which workers are alive.
                 alive = await self._client.scheduler.ncores()
                 for holder, task in zip(holders, calls):
                     if holder.address not in alive or holder.future.status != "finished":

@@ -81,8 +81,8 @@ class LDLForest(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -299,7 +299,7 @@ class LDLForestAuto(DistributionEstimator):
     baselines : True or False, default=True
         Whether baselines may join the forests.
     forests : a whole number at least 1, default=1
-        Number of forests that go on from the race.
+        Number of forests kept after the first round.
     folds : a whole number at least 2 and at most 100, default=5
         Folds of the training rows; one after the other is held out, until 350 rows were.
     budget : a number above 0, default=240.0
@@ -310,8 +310,8 @@ class LDLForestAuto(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -439,8 +439,8 @@ class SNDFLDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -678,8 +678,8 @@ class AABP(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -762,8 +762,8 @@ class AAKNN(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -835,8 +835,8 @@ class AAS(ValueEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -925,8 +925,8 @@ class AOSOLDLogitBoost(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1019,8 +1019,8 @@ class BFGSLDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1110,8 +1110,8 @@ class CPNN(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1197,8 +1197,8 @@ class D2LDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1281,8 +1281,8 @@ class ExtraTreesLDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1360,8 +1360,8 @@ class IISALDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1441,8 +1441,8 @@ class IISLDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1525,8 +1525,8 @@ class LARR(ValueEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1618,8 +1618,8 @@ class LDLogitBoost(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1714,8 +1714,8 @@ class LDSVR(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1791,8 +1791,8 @@ class PTBayes(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1858,8 +1858,8 @@ class PTSVM(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -1935,8 +1935,8 @@ class RandomForestLDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -2018,8 +2018,8 @@ class SCELDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
@@ -2092,8 +2092,8 @@ class MeanLDL(DistributionEstimator):
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
     sigma : float, optional
-        With one ordered label a row: the standard deviation of the Gaussian around it. Without it, all of a row is on
-        its label.
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
     random_state : int, RandomState or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional

@@ -27,7 +27,7 @@ class Bar:
         self._tqdm = tqdm
 
     def show(self, progress: Progress) -> None:
-        """Takes note of an event."""
+        """Shows an event."""
         if progress.kl is not None:
             self._kl = progress.kl
         if progress.event != "iteration":

@@ -1,4 +1,4 @@
-"""Rows that stand anywhere (in memory here, or in the partitions of a Dask collection), cut into virtual shards, and who holds them."""
+"""Rows that stand anywhere (in memory here, or in the partitions of a Dask collection), cut into virtual shards, and their holders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Sources:
-    """Where features, targets and weights come from, and what workers must know to read them."""
+    """Where features, targets and weights come from, and what workers need to read them."""
 
     X: Rows
     y: Rows
@@ -80,7 +80,7 @@ class Plan:
 
 
 @dataclass
-class Parts:
+class Partitions:
     """The partitions that a plan needs, each once."""
 
     X: list[Any] = field(default_factory=list)
@@ -88,14 +88,14 @@ class Parts:
     weights: list[Any] = field(default_factory=list)
 
 
-def plan(sources: Sources, shards: Sequence[int], threads: int | None) -> tuple[Plan, Parts]:
+def plan(sources: Sources, shards: Sequence[int], threads: int | None) -> tuple[Plan, Partitions]:
     """What a holder of these virtual shards needs."""
     rows = tuple(sources.of(shard) for shard in shards)
-    parts = Parts()
+    parts = Partitions()
 
     def gather(source: Rows, into: list[Any]) -> tuple[tuple[Piece, ...], ...]:
         if source.table is not None:
-            # One part a shard: the rows themselves.
+            # One part per shard: the rows themselves.
             into.extend(source.table[start:stop] for start, stop in rows)
             return tuple((Piece(at, 0, stop - start),) for at, (start, stop) in enumerate(rows))
         numbers: dict[int, int] = {}
@@ -149,7 +149,7 @@ class Shards:
             try:
                 features = _stack([_features(X[p.partition], plan.columns, p) for p in plan.X[at]])
                 labels = [np.asarray(_cut(y[p.partition], plan.label_columns, p)) for p in plan.y[at]]
-                targets = _targets.known(np.concatenate(labels), plan.labels, plan.sigma)
+                targets = _targets.encoded(np.concatenate(labels), plan.labels, plan.sigma)
                 given = None
                 if plan.weights is not None:
                     parts = [np.asarray(_cut(weights[p.partition], None, p)) for p in plan.weights[at]]

@@ -1,4 +1,4 @@
-"""What y may be: probabilities, vote counts, or one label a row."""
+"""What y may be: probabilities, vote counts, or one label per row."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def learn(y: Any, label_values: Any, sigma: float | None) -> tuple[np.ndarray, L
     return _one_hot(array, classes), Labels(classes, [_name(value) for value in classes], numbers)
 
 
-def known(y: Any, labels: Labels, sigma: float | None) -> np.ndarray:
+def encoded(y: Any, labels: Labels, sigma: float | None) -> np.ndarray:
     """Distributions ``[rows, labels]`` in single precision over labels learnt before."""
     array, _ = _array(y)
     if array.ndim == 1:
@@ -83,7 +83,7 @@ def _array(y: Any) -> tuple[np.ndarray, list[str] | None]:
     names = column_names(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
-        # One column cannot be a distribution: it is taken for one label a row.
+        # One column cannot be a distribution: it is taken for one label per row.
         return array[:, 0], None
     if array.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions, got {array.ndim}")

@@ -1,4 +1,4 @@
-"""The forest on a Dask cluster: rows stay with the workers, and what travels is parameters and sums.
+"""The forest on a Dask cluster: rows stay with the workers, and only parameters and sums are sent.
 
 >>> from distributed import Client
 >>> import dask.array as da
@@ -44,9 +44,9 @@ class LDLForest(_estimators.LDLForest):
     are read again from the collection and the round is repeated.
 
     The model is an ordinary ``sldlf``: :meth:`save` writes a file that the command ``ldlf`` reads. It differs from that of
-    ``ldlf.LDLForest`` in the rows that make up a mini-batch and in four rules: dense columns stay dense; rows are held back by
-    chance, each on its own; quantiles of sparse numeric columns come from a sample where there are more than 65,536 rows; and
-    above 50,000 rows ``leaf_rows="auto"`` looks at the last mini-batches that hold so many. ``init="greedy"`` is not offered.
+    ``ldlf.LDLForest`` in the rows that make up a mini-batch and in four rules: dense columns stay dense; rows are held out
+    independently at random; quantiles of sparse numeric columns come from a sample where there are more than 65,536 rows; and
+    above 50,000 rows ``leaf_rows="auto"`` uses the last mini-batches that hold so many. ``init="greedy"`` is not offered.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class LDLForest(_estimators.LDLForest):
         None takes the current client, and where there is none trains in this process. ``Client(..., direct_to_workers=True)`` spares
         the scheduler the parameters, where the workers can be reached.
     virtual_shards : int, default=16
-        How many parts the rows are cut into: at most so many workers have something to do. Part of the result, as the seed is.
+        How many parts the rows are cut into: at most so many workers have work. It changes the model, as the seed does.
     batch_size : int, default=65536
     learning_rate : float, default=0.03
-        Few steps on many rows bear longer ones.
+        Fewer steps on larger mini-batches allow a higher learning rate.
     min_iterations : int, default=300
     leaf_every : int, default=20
     **parameters
@@ -324,7 +324,7 @@ def _score_part(model: LDLForest, X: Any, y: Any, weights: Any = None) -> tuple[
 
 
 def _are_names(X: Any, y: Any) -> bool:
-    """Whether y names columns of X, rather than being one label of text a row."""
+    """Whether y names columns of X, rather than being one label of text per row."""
     names = [y] if isinstance(y, str) else y
     if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
         return False

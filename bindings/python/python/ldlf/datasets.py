@@ -20,14 +20,14 @@ def make_mixture(
     votes: int | None = None,
     seed: int = 0,
 ) -> tuple[Any, np.ndarray]:
-    """Rows whose distributions are mixtures of four prototypes: what a linear model cannot follow and a forest can.
+    """Rows whose distributions are mixtures of four prototypes: a forest can fit them, a linear model cannot.
 
     Parameters
     ----------
     rows, features, labels : int
         Sizes; five signals decide, the other features are noise.
     density : float, optional
-        Share of features that are not zero; X is then a CSR matrix.
+        Fraction of features that are not zero; X is then a CSR matrix.
     votes : int, optional
         Votes drawn for each row from its distribution; without it, y is the distribution itself.
     seed : int

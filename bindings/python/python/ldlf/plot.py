@@ -1,4 +1,4 @@
-"""Pictures of distributions, fits and trees. Every function draws on ``ax`` (or on new axes) and returns the Axes."""
+"""Figures of distributions, fits and trees. Every function draws on ``ax`` (or on new axes) and returns the Axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("pictures need matplotlib; install it with: pip install 'ldlf[plot]'") from None
+        raise ImportError("figures need matplotlib; install it with: pip install 'ldlf[plot]'") from None
     return ax if ax is not None else plt.subplots(layout="constrained")[1]
 
 
@@ -59,7 +59,7 @@ def distributions(y_true: Any, y_pred: Any, *, labels: Any = None, row: int = 0,
 
 
 def learning_curve(estimator: Any, *, ax: Any = None) -> Any:
-    """The training loss over the iterations of a fitted estimator, and the K-L divergence on rows held back.
+    """The training loss over the iterations of a fitted estimator, and the K-L divergence on held-out rows.
 
     >>> from ldlf import BFGSLDL
     >>> from ldlf.datasets import make_mixture

@@ -39,9 +39,9 @@ class MeasureScorer:
         distributions = np.ascontiguousarray(estimator.predict_proba(X), dtype=np.float32)
         weights = inner._weights(sample_weight, distributions)
         if values is None:
-            truth = _targets.known(y, inner._labels, inner.sigma)
+            truth = _targets.encoded(y, inner._labels, inner.sigma)
             return self.sign * _engine.measure(self.measure, truth, distributions, weights)
-        truth, singles = _targets.for_ordered(y, values, lambda y: _targets.known(y, inner._labels, None))
+        truth, singles = _targets.for_ordered(y, values, lambda y: _targets.encoded(y, inner._labels, None))
         return self.sign * _engine.measure(self.measure, truth, distributions, weights, values.tolist(), singles)
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ class ForestHead(nn.Module):
 
     Tree ``k`` predicts ``g_k = sum_l p(l|x) q_l`` (Eqn. 1 and 2 of Shen et al. 2017), the head the mean over its trees. Called with
     targets it gives the paper's loss, ``-1/K sum_k 1/N sum_i sum_c d_ic ln g_kc(x_i)``, whose gradient (Eqn. 6) flows into the
-    network. The leaves ``q`` are no parameters but buffers: in training mode the mini-batches are noted, and every
+    network. The leaves ``q`` are no parameters but buffers: in training mode the mini-batches are kept, and every
     ``leaf_every`` of them the leaves move by variational bounding (Eqn. 12), or when :meth:`update_leaves` is called.
 
     On the CPU the head runs in Rust, on the tensors' own memory; on other devices by tensor operations. Under
@@ -49,7 +49,7 @@ class ForestHead(nn.Module):
         Number of labels.
     trees : int, default=5
     depth : int, default=6
-        Levels of nodes: ``2**(depth - 1)`` leaves a tree.
+        Levels of nodes: ``2**(depth - 1)`` leaves per tree.
     units : int, optional
         Output units of the linear map in front of the trees, shared by the trees at random; None gives every split its own.
     linear : bool, default=True
@@ -59,9 +59,9 @@ class ForestHead(nn.Module):
     leaf_iterations : int, default=20
         Iterations of a leaf update.
     leaf_prior : float, default=0.0
-        Pseudo-count that draws every leaf to the mean target; 0 is the paper's update.
+        Pseudo-count that shrinks every leaf to the mean target; 0 is the paper's update.
     seed : int, default=0
-        Of the choice of units.
+        Random seed of the choice of units.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class ForestHead(nn.Module):
     @torch.compiler.disable
     @torch.no_grad()
     def update_leaves(self) -> None:
-        """Moves the leaves by what was noted since the last update (Eqn. 12), and forgets it."""
+        """Updates the leaves from the mini-batches since the last update (Eqn. 12), and clears it."""
         noted, self._noted = self._noted, []
         shared = is_available() and is_initialized() and get_world_size() > 1
         if not noted and not shared:
@@ -227,7 +227,7 @@ def _in_rust(activations: Tensor) -> bool:
 
 
 def _route(activations: Tensor, split_units: Tensor) -> Tensor:
-    """The share of every row that reaches every leaf, ``[rows, trees, leaves]`` (Eqn. 1), by tensor operations."""
+    """The probability of every row to reach every leaf, ``[rows, trees, leaves]`` (Eqn. 1), by tensor operations."""
     splits = torch.sigmoid(activations[:, split_units])
     shares = activations.new_ones(activations.shape[0], split_units.shape[0], 1)
     width = 1

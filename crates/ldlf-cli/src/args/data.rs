@@ -19,7 +19,7 @@ pub struct ColumnOptions {
     #[arg(
         long,
         value_parser = values::format,
-        help = format!("The format, where the name does not tell: {}", values::formats())
+        help = format!("The format, if the extension does not say: {}", values::formats())
     )]
     format: Option<Format>,
     /// The label columns: names or patterns such as 'votes_*'; shares or vote counts
@@ -53,9 +53,9 @@ pub struct ColumnOptions {
     /// Feature columns that hold categories, names or patterns: each category becomes a feature (one-hot)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     categories: Vec<String>,
-    /// Let features have missing values: each counts as 0, and a feature of its own says where they are
-    #[arg(long)]
-    gaps: bool,
+    /// Allow missing feature values: encoded as 0 plus an indicator feature `COLUMN is missing`
+    #[arg(long, alias = "gaps")]
+    missing_values: bool,
     /// Columns to leave out: names or patterns
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     ignore: Vec<String>,
@@ -89,7 +89,7 @@ impl ColumnOptions {
             label_values: self.label_values.clone(),
             features: self.features.clone(),
             categories: self.categories.clone(),
-            missing_values: self.gaps,
+            missing_values: self.missing_values,
             ignore: self.ignore.clone(),
             sample_weights: self.sample_weights.clone(),
             split_column: self.split_column.clone(),
@@ -134,7 +134,7 @@ impl DataOptions {
         self.columns.has_split()
     }
 
-    /// Reads the data and passes on what the reader has to say.
+    /// Reads the data and prints the reader's notices.
     pub fn read(&self, path: &Path, printer: &Printer) -> Result<Dataset> {
         self.read_as(path, &self.for_reading(), printer)
     }
@@ -148,7 +148,7 @@ impl DataOptions {
     }
 }
 
-/// Reads a table and passes on what the reader has to say.
+/// Reads a table and prints the reader's notices.
 pub fn read_with(path: &Path, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
     let loaded = read(path, options)?;
     printer.notes(&loaded.notices);

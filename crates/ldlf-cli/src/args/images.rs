@@ -28,7 +28,7 @@ pub struct ImageOptions {
     /// The column of the table that names the image of each row, as a path within the folder or zip file
     #[arg(long, value_name = "COLUMN")]
     pub image_column: Option<String>,
-    /// What becomes of rows whose image is missing or cannot be read
+    /// What to do with rows whose image is missing or cannot be read
     #[arg(long, value_parser = bad_images(), default_value = "fail", value_name = "WHAT")]
     pub bad_images: BadImages,
 }
@@ -54,10 +54,10 @@ impl ImageOptions {
 #[derive(Args)]
 #[command(next_help_heading = "Networks")]
 pub struct NetworkOptions {
-    /// The network under a deep learner: short for --set backbone=NAME
+    /// The backbone of a deep learner: short for --set backbone=NAME
     #[arg(long, value_name = "NAME")]
     backbone: Option<String>,
-    /// A file of weights to start from (.safetensors, .pth): short for --set weights=FILE
+    /// Pretrained weights (.safetensors, .pth): short for --set weights=FILE
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
 }

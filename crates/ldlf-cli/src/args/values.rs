@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_has_a_unit_and_may_be_nothing() {
+    fn a_size_has_a_unit_or_is_0() {
         assert!(size("2GB") == Ok(2_000_000_000) && size("0") == Ok(0) && size("much").is_err());
     }
 

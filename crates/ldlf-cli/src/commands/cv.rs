@@ -15,19 +15,19 @@ use ldlf::measures::{self, Direction, Measure};
 use ldlf::{Dataset, Error, Facts, FitContext, Learner, Result, Settings, Threads};
 
 use super::Ending;
-use crate::args::{Compute, DataOptions, NetworkOptions, values};
+use crate::args::{FitOptions, values};
 use crate::contenders::share_out;
 use crate::images::readable;
 use crate::inputs::check_input;
 use crate::printer::{Printer, Table, counted};
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
 
-/// Which rules an evaluation follows.
+/// The protocol of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProtocolName {
-    /// Disjoint folds; whatever is chosen is chosen inside the training rows
+    /// Disjoint folds; model selection uses training rows only
     Clean,
-    /// Rows drawn with replacement, best test iteration: reproduces the published row, says nothing about new data
+    /// Rows drawn with replacement, best test iteration: reproduces the published row, does not estimate generalisation
     Released,
 }
 
@@ -48,16 +48,16 @@ pub struct Cv {
     /// The number of folds
     #[arg(long, default_value_t = 10, value_name = "N", conflicts_with = "split_column")]
     pub folds: usize,
-    /// A file with the fold in which each row is tested: one number a line, from 0, no header
+    /// A file with the fold in which each row is tested: one number per line, from 0, no header
     #[arg(long, value_name = "FILE", conflicts_with = "folds")]
     pub fold_file: Option<PathBuf>,
-    /// Instead of folds, random splits that learn from this share of the rows and test on the rest
-    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "fold_file"])]
+    /// Instead of folds, random splits that train on this fraction of the rows and test on the rest
+    #[arg(long, value_name = "FRACTION", conflicts_with_all = ["folds", "fold_file"])]
     pub train_share: Option<f64>,
-    /// Cross-validations with other folds each, 1 by default; with --train-share random splits, 10 by default
+    /// Repeats of the cross-validation with new folds, 1 by default; with --train-share, random splits, 10 by default
     #[arg(long, value_name = "N", value_parser = values::at_least_one, conflicts_with = "fold_file")]
     pub repeats: Option<usize>,
-    /// The rules of the evaluation
+    /// The evaluation protocol
     #[arg(long, value_enum, default_value = "clean")]
     pub protocol: ProtocolName,
     /// Stop each fit after this many seconds and keep its best so far
@@ -66,7 +66,7 @@ pub struct Cv {
     /// Keep results, predictions and learning curves in this folder
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
-    /// Keep finished folds in this file: a run that was stopped goes on from there
+    /// Keep finished folds in this file: an interrupted run resumes from there
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
     /// Replace existing results
@@ -79,11 +79,7 @@ pub struct Cv {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub compute: Compute,
-    #[command(flatten)]
-    pub network: NetworkOptions,
-    #[command(flatten)]
-    pub options: DataOptions,
+    pub fit: FitOptions,
 }
 
 /// What `--help` says after the options.
@@ -108,28 +104,13 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     if let Some(folder) = &args.results {
         check_results_folder(folder, args.force)?;
     }
-    let set = args.network.with(&args.set, &args.learner)?;
+    let set = args.fit.network.with(&args.set, &args.learner)?;
     let learners = share_out(&args.learner, args.preset.as_deref(), &set)?
         .iter()
         .map(|contender| Ok(limited(contender.build()?, args.time_limit)))
         .collect::<Result<Vec<Box<dyn Learner>>>>()?;
-    let mut data = args.options.read(&args.data, printer)?;
-    if let Some(first) = learners.iter().find(|learner| learner.facts().reads_images()) {
-        let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, &first.settings(), &args.options.images, &threads, printer)?;
-    }
-    let folds = cut.folds(&data, args.compute.seed)?;
-    let journal = args.journal.as_ref().map(Journal::open).transpose()?;
-    let plan = Plan {
-        data: &data,
-        learners: &learners,
-        folds: &folds,
-        protocol: cut.protocol(),
-        seed: args.compute.seed,
-        threads: args.compute.threads,
-        journal: journal.as_ref().map(|journal| journal as &dyn FoldStore),
-    };
-    let evaluation = watched(&plan, args.journal.as_deref(), printer)?;
+    let (data, evaluation) =
+        evaluated(&learners, &args.data, &cut, &args.fit, args.journal.as_deref(), printer)?;
     if let Some(folder) = &args.results {
         results::save(folder, &evaluation, &data)?;
         printer.message(format_args!("results: {}", folder.display()));
@@ -140,12 +121,42 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
         let measures: Vec<&str> = shown_measures(&evaluation).iter().map(|measure| measure.name).collect();
         printer.text(&markdown::section(&evaluation, &measures))?
     } else {
-        printer.text(&shown(&evaluation, folds.len()))?
+        printer.text(&shown(&evaluation, evaluation.results[0].folds.len()))?
     }
     Ok(Ending::Done)
 }
 
-/// Runs a plan under a progress bar that hears Ctrl-C.
+/// Reads the data and evaluates the learners on its folds; finished folds are kept in the journal.
+pub fn evaluated(
+    learners: &[Box<dyn Learner>],
+    data: &Path,
+    cut: &Cut<'_>,
+    fit: &FitOptions,
+    journal: Option<&Path>,
+    printer: &Printer,
+) -> Result<(Dataset, CrossValidation)> {
+    let FitOptions { compute, options, .. } = fit;
+    let mut data = options.read(data, printer)?;
+    if let Some(first) = learners.iter().find(|learner| learner.facts().reads_images()) {
+        let threads = Threads::new(compute.threads.count)?;
+        data = readable(data, &first.settings(), &options.images, &threads, printer)?;
+    }
+    let folds = cut.folds(&data, compute.seed)?;
+    let opened = journal.map(Journal::open).transpose()?;
+    let plan = Plan {
+        data: &data,
+        learners,
+        folds: &folds,
+        protocol: cut.protocol(),
+        seed: compute.seed,
+        threads: compute.threads.count,
+        journal: opened.as_ref().map(|journal| journal as &dyn FoldStore),
+    };
+    let evaluation = watched(&plan, journal, printer)?;
+    Ok((data, evaluation))
+}
+
+/// Runs a plan with a progress bar, until it ends or Ctrl-C is pressed.
 pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Result<CrossValidation> {
     let names = plan.learners.iter().map(|learner| learner.name().to_string()).collect();
     let watcher = FoldWatcher::new(printer, names, plan.folds.len());
@@ -160,7 +171,7 @@ pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Re
 pub fn say_what_is_kept<T>(outcome: &Result<T>, journal: Option<&Path>, printer: &Printer) {
     if let (Err(Error::Interrupted), Some(path)) = (outcome, journal) {
         printer.message(format_args!(
-            "finished folds are kept in {}; the same command goes on from there",
+            "finished folds are kept in {}; the same command resumes from there",
             path.display()
         ));
     }
@@ -170,7 +181,7 @@ pub fn say_what_is_kept<T>(outcome: &Result<T>, journal: Option<&Path>, printer:
 pub enum Cut<'a> {
     /// By seeded permutations: the number of folds of each, and how many of them.
     Seeded(usize, usize),
-    /// By random splits that learn from a share of the rows, so many of them.
+    /// By random splits that train on a fraction of the rows, so many of them.
     Share(f64, usize),
     /// As a file says.
     File(&'a Path),
@@ -182,7 +193,7 @@ pub enum Cut<'a> {
 
 impl<'a> Cut<'a> {
     fn new(args: &'a Cv) -> Result<Self> {
-        let split = args.options.has_split();
+        let split = args.fit.options.has_split();
         if args.protocol == ProtocolName::Clean {
             return match (args.train_share, split) {
                 (Some(_), true) => {
@@ -241,7 +252,7 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// The learner, each of its fits limited in time if asked.
+/// The learner, with a time limit per fit if there is one.
 fn limited(learner: Box<dyn Learner>, time_limit: Option<f64>) -> Box<dyn Learner> {
     match time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(limit) => Box::new(TimeLimited { learner, limit }),
@@ -249,7 +260,7 @@ fn limited(learner: Box<dyn Learner>, time_limit: Option<f64>) -> Box<dyn Learne
     }
 }
 
-/// A learner whose every fit has the same time.
+/// A learner with a time limit per fit.
 struct TimeLimited {
     learner: Box<dyn Learner>,
     limit: Duration,
@@ -282,7 +293,7 @@ pub fn check_results_folder(folder: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// The table: a learner a row, the paper's measures, and for ordered labels the errors of point answers.
+/// The table: one row per learner, the paper's measures, and for ordered labels the errors of point estimates.
 pub fn shown(evaluation: &CrossValidation, folds: usize) -> String {
     let CrossValidation { dataset, rows, features, labels, protocol, seed, .. } = evaluation;
     // Images have no features.

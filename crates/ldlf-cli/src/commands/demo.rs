@@ -7,9 +7,7 @@ use ldlf::internals::core::evaluate::{Plan, Protocol};
 use ldlf::internals::io::output::Overwrite;
 use ldlf::internals::io::read::{Format, ReadOptions};
 use ldlf::internals::io::{results, write};
-use ldlf::{
-    Dataset, Error, FitContext, Learner, Result, Settings, Threads, TrainedModel, folds, generate, registry,
-};
+use ldlf::{Dataset, Error, FitContext, Learner, Result, Settings, TrainedModel, folds, generate, registry};
 
 use super::Ending;
 use super::cv::{check_results_folder, shown, watched};
@@ -42,10 +40,10 @@ Example:
 const ROWS: usize = 2000;
 const VOTES: usize = 30;
 const FOLDS: usize = 3;
-/// What stands beside sldlf and the mean, the first that there is.
+/// The baseline beside sldlf and the mean: the first that this build has.
 const BASELINES: [&str; 2] = ["bfgs-ldl", "sndf-ldl"];
 
-/// Generates votes, trains, compares, and says where everything is.
+/// Generates votes, trains, compares, and prints the paths.
 pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     check_results_folder(&args.out, args.force)?;
     std::fs::create_dir_all(&args.out).map_err(|e| Error::io(&args.out, e))?;
@@ -71,12 +69,12 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
         folds: &folds,
         protocol: Protocol::Clean,
         seed: args.compute.seed,
-        threads: args.compute.threads,
+        threads: args.compute.threads.count,
         journal: None,
     };
     let evaluation = watched(&plan, None, printer)?;
     results::save(&folder, &evaluation, &data)?;
-    let threads = Threads::joined_by_caller(args.compute.threads)?;
+    let threads = args.compute.threads.pool()?;
     let model_section = inspected("model.ldlf", &trained, &data, &[], &threads)?;
     let page = super::report::of_folder("A first look: votes", &folder, model_section)?;
     super::report::write(&report, Overwrite::Yes, &page)?;
@@ -110,7 +108,7 @@ fn train(
     printer.message(format_args!("training {} on {} rows", learner.name(), data.rows()));
     let mut watcher = TrainingWatcher::new(printer, None, None, "row");
     listen_for_ctrl_c();
-    let threads = Threads::joined_by_caller(args.compute.threads)?;
+    let threads = args.compute.threads.pool()?;
     let fitted =
         TrainedModel::fit(learner, data, &mut FitContext::new(args.compute.seed, threads, &mut watcher));
     watcher.finish();

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 pub use ldlf::measures::{direction, title as measures_title};
-use ldlf::{Result, Threads, measures};
+use ldlf::{Result, measures};
 use serde_json::json;
 
 use super::Ending;
-use crate::args::DataOptions;
+use crate::args::{DataOptions, ThreadOptions};
 use crate::inputs::{check_input, load_model};
 use crate::model_data::read_for_model;
 use crate::printer::{Printer, Table, number};
@@ -23,16 +23,15 @@ pub struct Evaluate {
     /// Print the measures as JSON
     #[arg(long)]
     pub json: bool,
-    /// Threads to use; 0 means one for every core. Results do not depend on it
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
     #[command(flatten)]
     pub options: DataOptions,
 }
 
 /// What `--help` says after the options.
 pub const HELP: &str = "\
-Feature and label columns are those the model names, unless told otherwise. With --split-column only the rows marked
+Feature and label columns are those the model names, unless options say otherwise. With --split-column only the rows marked
 test are measured.
 
 Examples:
@@ -44,7 +43,7 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
     let model = load_model(&args.model)?;
     let data = read_for_model(&model, &args.data, &args.options, printer)?;
-    let prediction = model.predict_with(data.inputs(), &Threads::joined_by_caller(args.threads)?)?;
+    let prediction = model.predict_with(data.inputs(), &args.threads.pool()?)?;
     let scores = measures::score(&prediction, &data);
     if args.json {
         printer.json(&json!({

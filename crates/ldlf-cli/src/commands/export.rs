@@ -1,4 +1,4 @@
-//! `ldlf export`: a model for runtimes that know nothing of `ldlf`.
+//! `ldlf export`: a model for runtimes without `ldlf`.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `ldlf features`: what a layer of a network makes of images, as a table.
+//! `ldlf features`: a layer's activations for images, as a table.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -9,11 +9,11 @@ use ldlf::internals::io::write::{BoxedWriter, Column, Formulas, TableForm, save_
 use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 
 use super::Ending;
-use crate::args::{ImageOptions, values};
+use crate::args::{ImageOptions, ThreadOptions, values};
 use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard};
 use crate::printer::{Printer, counted};
-use crate::progress::{Progress, interrupted, listen_for_ctrl_c};
+use crate::progress::{ProgressLine, interrupted, listen_for_ctrl_c};
 
 /// `ldlf features`.
 #[derive(Args)]
@@ -23,26 +23,25 @@ pub struct Features {
     pub network: PathBuf,
     /// The folder or zip file of images
     pub data: PathBuf,
-    /// The layer, such as fc7; by default what the head of the network sees
+    /// The layer, such as fc7; by default the input of the network's head
     #[arg(long, value_name = "NAME")]
     pub layer: Option<String>,
-    /// A file of weights (.safetensors, .pth) for a backbone without a model
+    /// Pretrained weights (.safetensors, .pth) for a backbone without a model
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
-    /// With --weights, the side of the square that the network sees; by default its usual one
+    /// With --weights, the side of the network's square input; by default the backbone's own
     #[arg(long, value_name = "N", requires = "weights", value_parser = values::at_least_one)]
     pub side: Option<usize>,
     #[arg(long, short, value_name = "FILE", help = format!("Where to write ({})", values::table_extensions()))]
     pub out: PathBuf,
-    /// The format of --table, where its name does not tell
+    /// The format of --table, if its extension does not say
     #[arg(long, value_name = "FORMAT", value_parser = values::format)]
     pub format: Option<ldlf::internals::io::read::Format>,
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
-    /// Threads to use; 0 means one for every core. Results do not depend on it
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
     #[command(flatten)]
     pub images: ImageOptions,
 }
@@ -74,14 +73,14 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
     let layers = network.layers();
     let layer = args.layer.as_deref().or(layers.last().copied()).unwrap_or_default();
     let images = to_predict(&args.data, &args.images, args.format, &column, printer)?;
-    let threads = Threads::joined_by_caller(args.threads)?;
+    let threads = args.threads.pool()?;
     listen_for_ctrl_c();
     let mut work = Work {
         args,
         network: &network,
         layer,
         threads,
-        progress: Progress::new(printer, "image"),
+        progress: ProgressLine::new(printer, "image"),
         skipping: Skipping::new(&args.images),
     };
     let started = Instant::now();
@@ -126,7 +125,7 @@ struct Work<'a> {
     network: &'a FeatureNetwork,
     layer: &'a str,
     threads: Threads,
-    progress: Progress,
+    progress: ProgressLine,
     skipping: Skipping,
 }
 

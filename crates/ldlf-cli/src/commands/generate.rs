@@ -28,10 +28,10 @@ pub struct Generate {
     /// Labels (mixture; 5 by default)
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub labels: Option<usize>,
-    /// Share of features that are not zero (mixture; dense by default)
+    /// Fraction of features that are not zero (mixture; dense by default)
     #[arg(long, value_name = "SHARE")]
     pub density: Option<f64>,
-    /// Draw this many votes a row and write their counts, instead of exact distributions (mixture)
+    /// Draw this many votes per row and write their counts, instead of exact distributions (mixture)
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub votes: Option<usize>,
     /// The seed

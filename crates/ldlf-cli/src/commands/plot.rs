@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use ldlf::internals::io::output::{Overwrite, write_atomically};
-use ldlf::{Error, Result, Threads};
+use ldlf::{Error, Result};
 use ldlf_report::importance::permutation_importance;
 use ldlf_report::load::{Evaluation, Predictions};
 use ldlf_report::page::feature_name;
@@ -15,7 +15,7 @@ use ldlf_report::{Figure, plots};
 
 use super::Ending;
 use super::report::read_all;
-use crate::args::values;
+use crate::args::{ThreadOptions, values};
 use crate::inputs::{check_destination, is_standard};
 use crate::inspected_model;
 use crate::inspected_model::ModelOptions;
@@ -32,7 +32,7 @@ pub enum PlotKind {
     LearningCurve,
     /// The mean absolute error of each label
     LabelError,
-    /// The share of rows at most so far off, for ordered labels
+    /// Cumulative score: the fraction of rows within an error of k, for ordered labels
     CumulativeScore,
     /// A measure over the values of a parameter
     Sweep,
@@ -40,9 +40,9 @@ pub enum PlotKind {
     CriticalDifference,
     /// One tree, with one row's path highlighted
     Tree,
-    /// How evenly rows spread over the leaves of a model
+    /// How evenly rows are distributed over the leaves of a model
     LeafUsage,
-    /// The features that a model leans on
+    /// Permutation importance of a model's features
     Importance,
 }
 
@@ -58,7 +58,7 @@ pub struct Plot {
     /// Where to write (.svg or .png)
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
-    /// Whose figure; by default the best learner's
+    /// The learner to show; by default the best
     #[arg(long, value_name = "NAME")]
     pub learner: Option<String>,
     /// The measure of folds, sweep and critical-difference
@@ -76,9 +76,8 @@ pub struct Plot {
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
-    /// Threads to use; 0 means one for every core. Results do not depend on it
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
     #[command(flatten)]
     pub model: ModelOptions,
 }
@@ -154,7 +153,7 @@ pub fn write(path: &Path, overwrite: Overwrite, format: Format, figure: &Figure)
 fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
     let (_, model, data) = inspected_model::read(&args.model, printer)?
         .ok_or_else(|| Error::usage("this figure is drawn from a model; give --model and --data"))?;
-    let threads = Threads::joined_by_caller(args.threads)?;
+    let threads = args.threads.pool()?;
     let name = |feature: usize| feature_name(&model.schema, feature);
     if args.kind == PlotKind::Importance {
         return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?, name));

@@ -15,17 +15,17 @@ use ldlf::internals::io::output::Overwrite;
 use ldlf::internals::io::read::ReadOptions;
 use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns, Refusal};
 use ldlf::internals::io::write::{self, BoxedWriter, Column, Formulas, TableForm};
-use ldlf::{Error, Matrix, Prediction, Result, Threads, TrainedModel};
+use ldlf::{Error, Matrix, Prediction, Result, TrainedModel};
 
-use self::parts::{Begun, Parts};
+use self::parts::{Begun, PartFolder};
 use self::pipeline::{Cuts, Pipeline, Predicted, Predictions, block_rows};
 use self::rows::Rows;
 use super::Ending;
-use crate::args::{BadImages, ImageOptions, values};
+use crate::args::{BadImages, ImageOptions, ThreadOptions, values};
 use crate::images::{Skipping, to_predict};
 use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
 use crate::printer::{Printer, STDOUT, counted};
-use crate::progress::{Progress, listen_for_ctrl_c};
+use crate::progress::{ProgressLine, listen_for_ctrl_c};
 
 /// `ldlf predict`.
 #[derive(Args)]
@@ -39,13 +39,13 @@ pub struct Predict {
         values::table_extensions()
     ))]
     pub out: PathBuf,
-    /// Make --out a folder of files of so many rows each, from which --resume can go on
+    /// Write --out as a folder of files with this many rows each, which --resume can continue
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub part_rows: Option<usize>,
     /// Resume an interrupted run, or start a new one if there is none
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
-    /// The format of DATA, where its name does not tell
+    /// The format of DATA, if its extension does not say
     #[arg(long, value_name = "FORMAT", value_parser = values::format)]
     pub format: Option<ldlf::internals::io::read::Format>,
     /// Columns to read as features, in the model's order; by default those the model names
@@ -54,7 +54,7 @@ pub struct Predict {
     /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
     pub write: Vec<Estimate>,
-    /// Also predict one image after the other, and say how long one takes
+    /// Also measure the latency of predicting one image at a time
     #[arg(long)]
     pub latency: bool,
     /// In .csv and .tsv, put ' before names of labels that a spreadsheet would take for a formula
@@ -63,9 +63,8 @@ pub struct Predict {
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
-    /// Threads to use; 0 means one for every core. Results do not depend on it
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
     #[command(flatten)]
     pub images: ImageOptions,
 }
@@ -76,7 +75,7 @@ Rows are read, predicted and written a few blocks at a time, in their order: a t
 
 One file is written whole or not at all. With --part-rows the output is a folder of numbered files (part-000000.parquet, ...),
 each whole, which pandas, polars, Spark and others read as one table; after Ctrl-C, a crash or a full disk the same call with
---resume goes on after the last finished part and leaves the same bytes as one unbroken run.
+--resume continues after the last finished part and leaves the same bytes as one unbroken run.
 
 Examples:
   ldlf predict votes.ldlf new.csv --out predicted.csv
@@ -107,9 +106,9 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     let model = load_model(&args.model)?;
     let estimates = EstimateColumns::new(&args.write, &model.schema).map_err(refused)?;
     let rows = rows_of(args, &model, printer)?;
-    let table = Table { form, formulas, estimates: &estimates, model: &model };
-    let progress = Progress::new(printer, rows.noun());
-    let threads = Threads::joined_by_caller(args.threads)?;
+    let table = PredictionTable { form, formulas, estimates: &estimates, model: &model };
+    let progress = ProgressLine::new(printer, rows.noun());
+    let threads = args.threads.pool()?;
     let skipping = Skipping::new(&args.images);
     let mut pipeline = Pipeline { model: &model, threads, progress, done_before: 0, skipping };
     let images = match &rows {
@@ -154,7 +153,7 @@ fn rows_of(args: &Predict, model: &TrainedModel, printer: &Printer) -> Result<Ro
     Ok(Rows::Images { images, next: 0 })
 }
 
-/// What `--write` asks for and this model cannot give.
+/// The error for a `--write` that this model does not support.
 fn refused(refusal: Refusal) -> Error {
     Error::usage(match refusal {
         Refusal::NeedsLabelValues(estimate) => format!(
@@ -178,15 +177,15 @@ fn say(printer: &Printer, count: usize, noun: &str, started: Instant, more: &str
     ));
 }
 
-/// What the output is like.
-struct Table<'a> {
+/// The table of predictions: how it is written, and its columns.
+struct PredictionTable<'a> {
     form: &'static TableForm,
     formulas: Formulas,
     estimates: &'a EstimateColumns,
     model: &'a TrainedModel,
 }
 
-impl Table<'_> {
+impl PredictionTable<'_> {
     /// Writes blocks from `first` on until `rows` are written or there are no more. No rows still make a table: its heads.
     fn write(
         &self,
@@ -237,7 +236,7 @@ fn predict_one(
     overwrite: Overwrite,
     rows: Rows,
     pipeline: &mut Pipeline<'_>,
-    table: &Table<'_>,
+    table: &PredictionTable<'_>,
 ) -> Result<usize> {
     let cuts = Cuts { block: block_rows(table.model), part: usize::MAX };
     let (count, ()) = if is_standard(out) {
@@ -248,7 +247,7 @@ fn predict_one(
             stdout.flush().map_err(|e| Error::io(STDOUT, e))
         })?
     } else {
-        // Ctrl-C then ends the loop, which takes the unfinished file away.
+        // Ctrl-C then ends the loop, which removes the unfinished file.
         listen_for_ctrl_c();
         pipeline
             .run(rows, cuts, |blocks| table.write_file(out, overwrite, blocks.next()?, blocks, usize::MAX))?
@@ -256,16 +255,16 @@ fn predict_one(
     Ok(count)
 }
 
-/// Predicts into a folder of parts, from the first part on that is not there.
+/// Predicts into a folder of parts, from the first missing part on.
 fn predict_parts(
     args: &Predict,
     mut rows: Rows,
     pipeline: &mut Pipeline<'_>,
-    table: &Table<'_>,
+    table: &PredictionTable<'_>,
     printer: &Printer,
 ) -> Result<Ending> {
     let out = args.out.display();
-    let parts = match Parts::begin(args, rows.fingerprint())? {
+    let parts = match PartFolder::begin(args, rows.fingerprint())? {
         Begun::Open(parts) => parts,
         Begun::AlreadyFinished => {
             printer.message(format_args!("{out} is complete; nothing was left to predict"));
@@ -275,7 +274,7 @@ fn predict_parts(
     let cuts = Cuts { block: block_rows(table.model), part: parts.part_rows() };
     let (before, done) = (parts.finished, parts.rows_done());
     if before > 0 {
-        printer.message(format_args!("{out}: going on after {}", counted(before, "part")));
+        printer.message(format_args!("{out}: resuming after {}", counted(before, "part")));
         rows.skip(done, cuts.block.min(cuts.part))?;
         pipeline.done_before = done;
     }
@@ -292,7 +291,7 @@ fn predict_parts(
         Ok(number)
     });
     let (count, number) = written.inspect_err(|_| {
-        printer.message(format_args!("{out} keeps its finished parts; go on with --resume"));
+        printer.message(format_args!("{out} keeps its finished parts; continue with --resume"));
     })?;
     parts.finish()?;
     say(printer, count, noun, started, &format!("; {out} has {}", counted(number, "part")));

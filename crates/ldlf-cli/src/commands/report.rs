@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ldlf::internals::io::output::{Overwrite, write_atomically};
-use ldlf::{Error, Result, Threads};
+use ldlf::{Error, Result};
 use ldlf_report::load::{self, Evaluation};
 use ldlf_report::page::{self, ReportedModel};
 
 use super::Ending;
+use crate::args::ThreadOptions;
 use crate::inputs::{check_destination, is_standard};
 use crate::inspected_model;
 use crate::inspected_model::ModelOptions;
@@ -33,9 +34,8 @@ pub struct Report {
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
-    /// Threads to use; 0 means one for every core. Results do not depend on it
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub threads: ThreadOptions,
     #[command(flatten)]
     pub model: ModelOptions,
 }
@@ -61,7 +61,7 @@ pub fn run(args: &Report, printer: &Printer) -> Result<Ending> {
     let overwrite = check_destination(&args.out, args.force)?;
     inspected_model::check_results(&args.results)?;
     let evaluations = read_all(&args.results)?;
-    let threads = Threads::joined_by_caller(args.threads)?;
+    let threads = args.threads.pool()?;
     let model = match inspected_model::read(&args.model, printer)? {
         Some((name, model, data)) => {
             Some(inspected_model::inspected(&name, &model, &data, &args.row, &threads)?)

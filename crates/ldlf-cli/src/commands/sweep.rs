@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ldlf::internals::core::evaluate::{CrossValidation, FoldStore, LearnerResult, Plan, Protocol};
-use ldlf::internals::io::journal::Journal;
+use ldlf::internals::core::evaluate::{CrossValidation, LearnerResult};
 use ldlf::internals::io::output::{Overwrite, write_atomically};
 use ldlf::internals::io::write;
 use ldlf::measures::Scores;
-use ldlf::{Error, Learner, Result, Settings, Threads, Value};
+use ldlf::{Error, Learner, Result, Settings, Value};
 use serde_json::json;
 
 use super::Ending;
-use super::cv::{Cut, watched};
-use crate::args::{Axis, Compute, DataOptions, NetworkOptions, values};
+use super::cv::{Cut, evaluated};
+use crate::args::{Axis, FitOptions, values};
 use crate::contenders::share_out;
-use crate::images::readable;
 use crate::inputs::{check_destination, check_input, is_standard};
 use crate::printer::{Printer, Table, word};
 
@@ -39,10 +37,10 @@ pub struct Sweep {
     /// The number of folds
     #[arg(long, default_value_t = 10, value_name = "N", conflicts_with = "split_column")]
     pub folds: usize,
-    /// A file with the fold in which each row is tested: one number a line, from 0, no header
+    /// A file with the fold in which each row is tested: one number per line, from 0, no header
     #[arg(long, value_name = "FILE", conflicts_with = "folds")]
     pub fold_file: Option<PathBuf>,
-    /// Keep finished folds in this file: a sweep that was stopped goes on from there
+    /// Keep finished folds in this file: an interrupted sweep resumes from there
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
     /// Write every measure of every combination as a table (.csv)
@@ -55,11 +53,7 @@ pub struct Sweep {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub compute: Compute,
-    #[command(flatten)]
-    pub network: NetworkOptions,
-    #[command(flatten)]
-    pub options: DataOptions,
+    pub fit: FitOptions,
 }
 
 /// What `--help` says after the options.
@@ -71,7 +65,7 @@ Examples:
 /// Cross-validates every combination of values and prints a curve of K-L.
 pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
-    let cut = Cut::clean(args.folds, 1, args.fold_file.as_deref(), args.options.has_split())?;
+    let cut = Cut::clean(args.folds, 1, args.fold_file.as_deref(), args.fit.options.has_split())?;
     let overwrite = match &args.out {
         Some(path) if is_standard(path) => {
             return Err(Error::usage("--out names a file; the table on standard output needs no --out"));
@@ -87,30 +81,15 @@ pub fn run(args: &Sweep, printer: &Printer) -> Result<Ending> {
     };
     let combinations = grid(&args.over)?;
     let names = std::slice::from_ref(&args.learner);
-    let base = &share_out(names, args.preset.as_deref(), &args.network.with(&args.set, names)?)?[0];
+    let base = &share_out(names, args.preset.as_deref(), &args.fit.network.with(&args.set, names)?)?[0];
     let build = |over: &Settings| {
         let settings = base.settings.clone().overridden_by(over);
         ldlf::registry::build(&base.name, base.preset.as_deref(), &settings)
     };
     // All combinations are checked before the first one is fitted.
     let learners: Vec<Box<dyn Learner>> = combinations.iter().map(build).collect::<Result<_>>()?;
-    let mut data = args.options.read(&args.data, printer)?;
-    if let Some(first) = learners.first().filter(|first| first.facts().reads_images()) {
-        let threads = Threads::new(args.compute.threads)?;
-        data = readable(data, &first.settings(), &args.options.images, &threads, printer)?;
-    }
-    let folds = cut.folds(&data, args.compute.seed)?;
-    let journal = args.journal.as_ref().map(Journal::open).transpose()?;
-    let plan = Plan {
-        data: &data,
-        learners: &learners,
-        folds: &folds,
-        protocol: Protocol::Clean,
-        seed: args.compute.seed,
-        threads: args.compute.threads,
-        journal: journal.as_ref().map(|journal| journal as &dyn FoldStore),
-    };
-    let evaluation = watched(&plan, args.journal.as_deref(), printer)?;
+    let (_, evaluation) =
+        evaluated(&learners, &args.data, &cut, &args.fit, args.journal.as_deref(), printer)?;
     let names: Vec<&str> = args.over.iter().map(|axis| axis.name.as_str()).collect();
     if let Some(path) = &args.out {
         write_csv(path, overwrite, &names, &evaluation)?;

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::core::learner::Summary;
-use ldlf::{Dataset, Error, FitContext, Inputs, Result, StopReason, Threads, TrainedModel, folds};
+use ldlf::{Dataset, Error, FitContext, Inputs, Result, StopReason, TrainedModel, folds};
 use serde_json::json;
 
 use super::Ending;
-use crate::args::{Compute, DataOptions, NetworkOptions, values};
+use crate::args::{FitOptions, values};
 use crate::contenders::share_out;
 use crate::images::readable;
 use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, is_standard};
@@ -52,18 +52,14 @@ pub struct Train {
     /// Resume from a checkpoint; the parameters must be those it was started with, but `iterations` may grow
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Stop after this iteration, write the checkpoint if asked, and the model so far
+    /// Stop after this iteration, and write the checkpoint, if any, and the current model
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub stop_after: Option<usize>,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub compute: Compute,
-    #[command(flatten)]
-    pub network: NetworkOptions,
-    #[command(flatten)]
-    pub options: DataOptions,
+    pub fit: FitOptions,
 }
 
 /// What `--help` says after the options.
@@ -93,23 +89,23 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     }
     let preset = args.preset.as_deref();
     let names = std::slice::from_ref(&args.learner);
-    let contenders = share_out(names, preset, &args.network.with(&args.set, names)?)?;
+    let contenders = share_out(names, preset, &args.fit.network.with(&args.set, names)?)?;
     let learner = contenders[0].build()?;
     let resume = match &args.resume {
         Some(path) => {
             check_input(path)?;
-            Some(read_checkpoint(path, learner.as_ref(), args.compute.seed)?)
+            Some(read_checkpoint(path, learner.as_ref(), args.fit.compute.seed)?)
         }
         None => None,
     };
-    let threads = Threads::joined_by_caller(args.compute.threads)?;
-    let mut data = args.options.read(&args.data, printer)?;
-    if args.options.has_split() {
+    let threads = args.fit.compute.threads.pool()?;
+    let mut data = args.fit.options.read(&args.data, printer)?;
+    if args.fit.options.has_split() {
         data = data.select(&folds::split_parts(&data)?.training);
     }
-    // What cannot learn from images says so without decoding them.
+    // A learner for tables refuses images before they are decoded.
     if learner.facts().reads_images() {
-        data = readable(data, &learner.settings(), &args.options.images, &threads, printer)?;
+        data = readable(data, &learner.settings(), &args.fit.options.images, &threads, printer)?;
     }
 
     let checkpoints = args.checkpoint.as_ref().map(|path| Checkpoints {
@@ -122,7 +118,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     listen_for_ctrl_c();
     let started = Instant::now();
     let fitted = {
-        let mut context = FitContext::new(args.compute.seed, threads, &mut watcher);
+        let mut context = FitContext::new(args.fit.compute.seed, threads, &mut watcher);
         context.resume = resume;
         context.deadline =
             args.time_limit.and_then(|limit| started.checked_add(Duration::try_from_secs_f64(limit).ok()?));
@@ -137,7 +133,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     ldlf::internals::io::model_file::save(&model, &args.out, overwrite)?;
 
     if let Some(failure) = failure {
-        printer.message(format_args!("the model so far is in {}", args.out.display()));
+        printer.message(format_args!("the current model is in {}", args.out.display()));
         return Err(failure);
     }
     match &args.checkpoint {
@@ -177,7 +173,7 @@ fn report(
             "rows": data.rows(),
             "features": data.inputs().cols(),
             "labels": data.labels(),
-            "seed": args.compute.seed,
+            "seed": args.fit.compute.seed,
             "iterations": iterations,
             "stopped": stopped,
             "best_iteration": best_iteration,
@@ -201,10 +197,10 @@ fn report(
     if validation_kl.is_some() {
         table.fact("validation K-L", number(*validation_kl));
     }
-    // What a search kept and what a file of weights had; `ldlf inspect` tells more.
-    for (name, told) in model.model.inspect() {
-        if let (true, Some(told)) = (name.starts_with("member ") || name == "weights", told.as_str()) {
-            table.fact(&name, told);
+    // What a search kept and what a file of weights had; `ldlf inspect` shows all.
+    for (name, value) in model.model.inspect() {
+        if let (true, Some(value)) = (name.starts_with("member ") || name == "weights", value.as_str()) {
+            table.fact(&name, value);
         }
     }
     table.fact("model", args.out.display());
@@ -227,8 +223,8 @@ pub fn described(data: &Dataset) -> String {
 pub fn why(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Finished => "completed",
-        StopReason::EarlyStopping => "the validation rows stopped improving",
-        StopReason::Converged => "the loss hardly changed any more",
+        StopReason::EarlyStopping => "early stopping: no improvement on the validation rows",
+        StopReason::Converged => "converged: the loss no longer changed",
         StopReason::TimeLimit => "the time limit was reached",
         StopReason::Interrupted => "interrupted",
     }

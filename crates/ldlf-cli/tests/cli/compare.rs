@@ -155,7 +155,7 @@ Fidelity and intersection should be high, the others low.
         str![[r#"
 exit 3
 -- stderr
-error: short.txt: 2 fold numbers for the 4 rows of data; give one a row
+error: short.txt: 2 fold numbers for the 4 rows of data; give one per row
 
 "#]]
     );
@@ -276,7 +276,7 @@ error: no preset is called "nothing": sldlf has best, paper, released, released-
 }
 
 #[test]
-fn a_sweep_is_a_table_and_goes_on_from_its_journal() {
+fn a_sweep_resumes_from_its_journal() {
     let folder = Folder::with_votes();
     let sweep = "sweep votes.csv --labels votes_* --folds 2 --over trees=1,2 --over depth=2,3 --set iterations=5 \
                  --journal j --quiet";
@@ -368,7 +368,7 @@ For more information, try '--help'.
 }
 
 #[test]
-fn the_demo_needs_nothing_and_its_next_steps_work() {
+fn the_next_steps_of_the_demo_work() {
     let folder = Folder::new();
     let text = folder.succeed("demo --out first-look --quiet");
     assert!(text.contains("\nsldlf ") && text.contains("\nmean "), "{text}");
@@ -400,7 +400,7 @@ fn options_that_would_be_ignored_are_refused() {
             "sweep votes.csv --labels votes_* --over trees=1 --split-column part --folds 5",
             "cannot be used with",
         ),
-        ("reproduce complexity --sets Movie", "complexity measures the forest on made-up rows of its own"),
+        ("reproduce complexity --sets Movie", "complexity measures the forest on generated rows"),
         ("reproduce complexity --labels votes_*", "leave out the options about data and learners"),
     ] {
         let said = folder.call(call);

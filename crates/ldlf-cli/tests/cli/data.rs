@@ -87,7 +87,7 @@ error: data.csv line 3: every label is 0, so there is no distribution to learn; 
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 3, column "x": the value is missing; fill it in, or let missing values be features with --gaps
+error: data.csv line 3, column "x": the value is missing; fill it in, or let missing values be features with --missing-values
 
 "#]]
     );
@@ -224,7 +224,7 @@ model    m
 }
 
 #[test]
-fn every_label_may_have_its_own_width_and_values_may_have_gaps() {
+fn every_label_may_have_its_own_width() {
     let folder = Folder::new();
     folder.write("ages.csv", "x,age\n1,20\n2,30\n3,60\n");
     let options = "--label-column age --label-values 20,30,60 --learner mean";
@@ -364,10 +364,10 @@ error: dense.csv exists; choose another name or add --force
 }
 
 #[test]
-fn categories_and_gaps_go_through_train_evaluate_and_predict() {
+fn categories_and_missing_values_go_through_all_verbs() {
     let folder = Folder::new();
     folder.write("pets.csv", "kind,age,likes,bites\ncat,1,3,1\ndog,,1,3\ncat,4,2,2\ndog,2,0,4\n");
-    let options = "--labels likes,bites --categories kind --gaps";
+    let options = "--labels likes,bites --categories kind --missing-values";
     let shown = folder.call(&format!("train pets.csv {options} --learner mean --out m.ldlf -q"));
     assert!(shown.starts_with("exit 0"), "{shown}");
     assert!(folder.call("evaluate m.ldlf pets.csv").starts_with("exit 0"));

@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 use crate::call::Folder;
 
 #[test]
-fn a_model_is_written_as_onnx_and_an_existing_file_stays() {
+fn a_model_is_written_as_onnx() {
     let folder = Folder::with_model();
     assert_data_eq!(
         folder.call("export mean.ldlf --onnx mean.onnx"),
@@ -19,6 +19,13 @@ wrote mean.onnx (3 features, 4 labels, [..] bytes)
     let written = folder.bytes("mean.onnx");
     let has = |part: &[u8]| written.windows(part.len()).any(|window| window == part);
     assert!(has(b"distributions") && has(br#"["votes_1","votes_2","votes_3","votes_4"]"#));
+}
+
+#[test]
+fn an_existing_onnx_file_stays_without_force() {
+    let folder = Folder::with_model();
+    folder.succeed("export mean.ldlf --onnx mean.onnx");
+    let written = folder.bytes("mean.onnx");
     assert_data_eq!(
         folder.call("export mean.ldlf --onnx mean.onnx"),
         str![[r#"

@@ -44,7 +44,7 @@ fn temporary_files(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn a_file_size_limit_is_exit_1_and_leaves_nothing_partial() {
+fn a_file_size_limit_leaves_nothing_partial() {
     for (name, call) in CALLS {
         let folder = folder();
         let ldlf = folder.command(&format!("{call} --quiet"));
@@ -67,7 +67,7 @@ fn a_file_size_limit_is_exit_1_and_leaves_nothing_partial() {
 }
 
 #[test]
-fn a_full_file_system_is_exit_1_and_leaves_the_old_file_whole() {
+fn a_full_file_system_leaves_the_old_file_whole() {
     let folder = folder();
     std::fs::create_dir(folder.path("full")).expect("a folder");
     folder.succeed("train data.csv --labels label_* --learner mean --out old --quiet");

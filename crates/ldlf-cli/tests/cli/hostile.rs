@@ -65,7 +65,7 @@ fn a_pipe_that_nobody_writes_to_is_given_up() {
 }
 
 #[test]
-fn links_are_followed_and_own_handles_are_read() {
+fn links_to_inputs_are_followed() {
     let folder = Folder::with_model();
     std::os::unix::fs::symlink("votes.csv", folder.path("link.csv")).expect("a link");
     std::os::unix::fs::symlink("mean.ldlf", folder.path("model")).expect("a link");
@@ -95,14 +95,14 @@ fn bomb(count: usize, shape: &str) -> Vec<u8> {
 }
 
 /// Runs a call that may use so much memory, and no more whatever it believes.
-fn within_memory(folder: &Folder, call: &str, told: &str, kilobytes: usize) -> Output {
+fn within_memory(folder: &Folder, call: &str, limit: &str, kilobytes: usize) -> Output {
     let ldlf = folder.command(call);
     Command::new("sh")
         .arg("-c")
         .arg(format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\""))
         .arg(ldlf.get_program())
         .args(ldlf.get_args())
-        .env("LDLF_MEMORY", told)
+        .env("LDLF_MEMORY", limit)
         .current_dir(folder.path("."))
         .output()
         .expect("sh starts")
@@ -199,13 +199,13 @@ fn with_hostile_names() -> Folder {
 }
 
 #[test]
-fn names_that_are_scripts_are_text_on_a_page_and_in_pictures() {
+fn names_that_are_scripts_are_text_in_pages_and_figures() {
     let folder = with_hostile_names();
     folder.succeed(
         "report results --model m --data <b>.csv --title <script>alert(3)</script> -o page.html --quiet",
     );
-    folder.succeed("plot distributions results --out picture.svg --quiet");
-    for file in ["page.html", "picture.svg"] {
+    folder.succeed("plot distributions results --out figure.svg --quiet");
+    for file in ["page.html", "figure.svg"] {
         let text = folder.read(file);
         assert!(!text.contains("<script>alert") && !text.contains("<img") && !text.contains("<b>"), "{file}");
     }

@@ -15,7 +15,7 @@ fn start(folder: &Folder, call: &str) -> Child {
     folder.command(call).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ldlf starts")
 }
 
-/// Waits until a file is there: the sign that the work goes on.
+/// Waits until a file is there: the sign that the work has begun.
 fn wait_for(path: &Path) {
     let started = Instant::now();
     while !path.exists() {
@@ -57,7 +57,7 @@ fn what_ctrl_c_left_can_be_resumed() {
 }
 
 #[test]
-fn ctrl_c_ends_a_comparison_and_its_journal_stays() {
+fn the_journal_of_an_interrupted_comparison_stays() {
     let folder = Folder::with_votes();
     let call = "cv votes.csv --labels votes_* --folds 2 --learner mean,sldlf --journal j --threads 1 \
                 --set sldlf.iterations=100000000 --set sldlf.epochs=none --set sldlf.early_stopping=false";
@@ -71,7 +71,7 @@ fn ctrl_c_ends_a_comparison_and_its_journal_stays() {
     press_ctrl_c(&child);
     let ended = shown(&child.wait_with_output().expect("ldlf ends"));
     assert!(ended.starts_with("exit 130\n"), "{ended}");
-    assert!(ended.contains("finished folds are kept in j; the same command goes on from there\n"), "{ended}");
+    assert!(ended.contains("finished folds are kept in j; the same command resumes from there\n"), "{ended}");
     assert!(ended.ends_with("error: interrupted\n"), "{ended}");
     assert_eq!(folder.read("j").lines().count(), 2);
 }

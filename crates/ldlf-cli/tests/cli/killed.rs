@@ -22,7 +22,7 @@ fn iteration(folder: &Folder) -> u64 {
 }
 
 #[test]
-fn a_training_that_is_killed_again_and_again_goes_on_to_the_same_bytes() {
+fn a_training_that_is_killed_repeatedly_resumes_to_the_same_bytes() {
     let folder = Folder::with_votes();
     folder.succeed(&format!("{TRAIN} --out whole"));
     let mut reached = 0;

@@ -22,13 +22,13 @@ Commands:
   evaluate     Measure a model on a table
   cv           Compare learners by cross-validation
   sweep        Cross-validate a learner over values of its parameters
-  reproduce    Run a table of the paper again, its published rows beside
+  reproduce    Reproduce a table of the paper beside its published rows
   learners     List the learners, or describe one with its parameters
   datasets     List known public datasets and how to get them
   generate     Write an artificial dataset
   inspect      Show what a model file holds
   export       Write a model for other runtimes, as ONNX
-  features     Write what a layer of a network makes of images, as a table
+  features     Export a layer's activations for images, as a table
   report       Make one self-contained HTML page of results and models
   plot         Draw a single figure as SVG or PNG
   demo         See it work on built-in data, within a minute
@@ -115,7 +115,7 @@ For more information, try '--help'.
 }
 
 #[test]
-fn every_verb_has_help_and_those_that_take_files_have_examples() {
+fn every_verb_has_help_with_examples() {
     let folder = Folder::new();
     for verb in [
         "train",

@@ -33,7 +33,7 @@ fn everything_runs_without_a_network() {
         "cv data.csv --labels label_* --learner mean --folds 2 --results results",
         "sweep data.csv --labels label_* --learner sldlf --set iterations=20 --over trees=1,2 --folds 2 --out s.csv",
         "report results s.csv --model m --data data.csv --out page.html",
-        "plot distributions results --out picture.svg",
+        "plot distributions results --out figure.svg",
         "demo --out first-look",
     ] {
         let output = alone(call);

@@ -1,4 +1,4 @@
-//! Predictions in parts: what was stopped goes on, to the same bytes.
+//! Predictions in parts: an interrupted run resumes to the same bytes.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ fn parts_that_are_missing_are_made_again_to_the_same_bytes() {
         std::fs::remove_file(folder.path(&format!("{out}/{}", whole[3].0))).unwrap();
         std::fs::remove_file(folder.path(&format!("{out}/{}", whole[5].0))).unwrap();
         let said = folder.call(&format!("{call} --resume"));
-        assert!(said.contains(&format!("{out}: going on after 3 parts\npredicted 1500 rows")), "{said}");
+        assert!(said.contains(&format!("{out}: resuming after 3 parts\npredicted 1500 rows")), "{said}");
         assert!(parts(&folder, out) == whole, "{out}");
         let said = folder.call(&format!("predict m rows.csv --out {out} --write distribution,mode --resume"));
         assert!(said.contains("is complete; nothing was left to predict"), "{said}");
@@ -112,7 +112,7 @@ fn another_run_is_not_gone_on_with() {
         str![[r#"
 exit 2
 -- stderr
-error: p.csv exists; choose another name, go on with --resume, or add --force to start again
+error: p.csv exists; choose another name, continue with --resume, or add --force to start again
 
 "#]]
     );
@@ -123,13 +123,13 @@ error: p.csv exists; choose another name, go on with --resume, or add --force to
     ] {
         let said = folder.call(other);
         assert!(
-            said.starts_with("exit 2\n") && said.contains(&format!("p.csv was begun with {what}; ")),
+            said.starts_with("exit 2\n") && said.contains(&format!("p.csv was started with {what}; ")),
             "{said}"
         );
     }
     folder.succeed("train votes.csv --labels votes_* --learner mean --out mean");
     let said = folder.call("predict mean rows.csv --out p.csv --resume");
-    assert!(said.contains("p.csv was begun with another model"), "{said}");
+    assert!(said.contains("p.csv was started with another model"), "{said}");
     let before = parts(&folder, "p.csv");
     folder.succeed(&format!("{call} --force"));
     assert!(parts(&folder, "p.csv") == before);
@@ -145,7 +145,7 @@ fn what_makes_no_sense_with_parts_is_refused() {
         ("predict m rows.csv --out - --part-rows 5", "--part-rows and --resume need a name for --out"),
         (
             "predict m rows.csv --out p.csv --resume",
-            "p.csv: there is nothing to resume; begin with --part-rows",
+            "p.csv: there is nothing to resume; start with --part-rows",
         ),
         ("predict m rows.csv --out p.csv --part-rows 0", "give a whole number of at least 1"),
         ("predict m rows.csv --out p.csv --part-rows 5 --resume --force", "cannot be used with"),
@@ -166,7 +166,7 @@ fn no_rows_make_one_part_of_heads() {
 
 #[cfg(unix)]
 #[test]
-fn a_run_that_is_killed_again_and_again_goes_on_to_the_same_bytes() {
+fn a_run_that_is_killed_repeatedly_resumes_to_the_same_bytes() {
     let folder = folder();
     folder.succeed("generate mixture --rows 60000 --features 3 --labels 2 --out many.csv");
     let call = "predict m many.csv --part-rows 1500 --threads 1 --quiet";

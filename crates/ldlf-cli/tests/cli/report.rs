@@ -93,7 +93,7 @@ error: . has no results.json; give a folder that `ldlf cv --results` wrote
 }
 
 #[test]
-fn every_kind_of_picture_is_drawn() {
+fn every_kind_of_figure_is_drawn() {
     let folder = with_results();
     folder.succeed("generate artificial --rows 60 --out other.csv -q");
     folder.succeed(&format!(
@@ -120,15 +120,15 @@ fn every_kind_of_picture_is_drawn() {
     .enumerate()
     {
         folder.succeed(&format!("plot {kind} -o {place}.svg"));
-        let picture = folder.read(&format!("{place}.svg"));
-        assert!(picture.starts_with("<svg ") && picture.contains("<desc id=\"d\">"), "{kind}");
+        let figure = folder.read(&format!("{place}.svg"));
+        assert!(figure.starts_with("<svg ") && figure.contains("<desc id=\"d\">"), "{kind}");
     }
-    folder.succeed("plot folds results -o picture.png");
-    assert!(folder.bytes("picture.png").starts_with(b"\x89PNG"));
+    folder.succeed("plot folds results -o figure.png");
+    assert!(folder.bytes("figure.png").starts_with(b"\x89PNG"));
 }
 
 #[test]
-fn a_picture_that_cannot_be_drawn_says_why() {
+fn a_figure_that_cannot_be_drawn_says_why() {
     let folder = with_results();
     let calls = [
         "folds results -o x.gif",

@@ -14,7 +14,7 @@ fn with_ages(name: &str) -> Folder {
 }
 
 #[test]
-fn a_table_has_our_rows_and_the_papers() {
+fn a_table_has_the_published_rows_beside_the_measured_ones() {
     let folder = with_ages("MORPH");
     let page = folder.succeed("reproduce table2 --learner mean,aa-knn --quiet");
     for line in [
@@ -22,7 +22,7 @@ fn a_table_has_our_rows_and_the_papers() {
         "40 rows, 2 features, 20 labels.",
         "10 clean folds:",
         "| *CPNN* | *4.87 ± 0.31* | - | - | - | - | |",
-        "Not run: the set is not there. Features of the FG-NET ageing database",
+        "Not run: the dataset is missing. Features of the FG-NET ageing database",
     ] {
         assert!(page.contains(line), "{line}\n{page}");
     }
@@ -44,10 +44,10 @@ fn what_was_finished_is_not_fitted_again() {
 }
 
 #[test]
-fn what_is_finished_makes_a_page_and_the_rest_is_named() {
+fn finished_folds_make_a_page_that_names_the_rest() {
     let folder = with_ages("MORPH");
     let nothing = folder.succeed("reproduce table2 --learner mean --finished --quiet");
-    assert!(nothing.contains("Nothing of it is finished."), "{nothing}");
+    assert!(nothing.contains("No results yet."), "{nothing}");
     folder.succeed("reproduce table2 --learner mean --quiet");
     let page = folder.succeed("reproduce table2 --learner aa-knn,mean --finished --quiet");
     assert!(page.contains("\n| mean | **") && !page.contains("\n| aa-knn |"), "{page}");
@@ -73,7 +73,7 @@ fn shares_are_columns_of_one_table() {
     let page = folder.succeed("reproduce table3 --learner mean,larr --repeats 2 --out here --quiet");
     assert!(page.contains("| MAE of the mode | 10 % | 20 % | 30 % | 40 % | 50 % | 60 % |"), "{page}");
     assert!(page.contains("| *D2LDL* | *4.108* | *3.9857* |"), "{page}");
-    assert!(page.contains("2 random splits that learn from 60 % of the rows:"), "{page}");
+    assert!(page.contains("2 random splits that train on 60 % of the rows:"), "{page}");
     let object = folder.json("reproduce table3 --learner mean,larr --repeats 2 --out here --quiet --json");
     let section = &object["sections"][0];
     assert_eq!(section["division"], "10 %");
@@ -113,7 +113,7 @@ fn mistakes_are_one_sentence() {
     let last = |call: &str| folder.call(call).lines().last().unwrap().to_string();
     assert_eq!(
         last("reproduce table9"),
-        "error: nothing of the paper is called \"table9\"; there are table1, table2, table3, figure3, complexity"
+        "error: unknown experiment \"table9\"; expected one of table1, table2, table3, figure3, complexity"
     );
     assert_eq!(
         last("reproduce table2 --sets Movie"),

@@ -216,7 +216,7 @@ error: a model is not written to standard output; name a file with --out
 }
 
 #[test]
-fn a_training_that_was_stopped_and_resumed_gives_the_same_bytes() {
+fn a_resumed_training_gives_the_same_bytes() {
     let folder = Folder::with_votes();
     let train = format!("--quiet train votes.csv --labels votes_* {SMALL}");
     folder.succeed(&format!("{train} --out whole.ldlf"));
@@ -310,7 +310,7 @@ error: gone does not exist
 }
 
 #[test]
-fn a_learner_that_does_not_iterate_writes_no_checkpoint_and_says_so() {
+fn a_learner_that_does_not_iterate_writes_no_checkpoint() {
     let folder = Folder::with_votes();
     let call = folder.call("train votes.csv --labels votes_* --learner mean --out m --checkpoint c");
     assert!(
@@ -390,7 +390,7 @@ fn a_checkpoint_is_not_taken_for_a_model() {
         str![[r#"
 exit 4
 -- stderr
-error: c: this is a checkpoint, not a model; go on from it with `ldlf train --resume`
+error: c: this is a checkpoint, not a model; resume it with `ldlf train --resume`
 
 "#]]
     );
@@ -427,7 +427,7 @@ fn a_training_that_diverges_says_what_to_try() {
 }
 
 #[test]
-fn a_given_split_trains_on_its_part_and_is_measured_on_the_other() {
+fn a_given_split_separates_training_from_test_rows() {
     let folder = Folder::new();
     folder.write("split.csv", "x,a,b,part\n1,1,0,train\n2,1,0,valid\n3,0,1,test\n");
     let options = "--labels a,b --split-column part";

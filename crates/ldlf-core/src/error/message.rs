@@ -52,11 +52,11 @@ pub enum Subject {
     DeviceBuild(&'static str),
     /// The list of all learners.
     Learners,
-    /// Going on from a checkpoint.
+    /// Resuming from a checkpoint.
     ResumeTraining,
     /// Making a table of features from images.
     ExtractFeatures,
-    /// What evaluates learners and tells the results.
+    /// What evaluates learners and reports the results.
     Evaluations,
     /// What writes the results of an evaluation into a folder.
     ResultsFolder,

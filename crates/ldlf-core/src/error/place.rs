@@ -104,7 +104,7 @@ impl Place {
 
     /// This place with what the `outer` one adds: lines and columns of another file do not belong to this one.
     pub(super) fn within(mut self, outer: Place) -> Self {
-        // A learner may train others; the outermost is the one that was asked for.
+        // A learner may train others; the outermost is the one that the user chose.
         self.learner = outer.learner.or(self.learner);
         self.fold = self.fold.or(outer.fold);
         if self.file.is_none() && self.data.is_none() {

@@ -13,7 +13,7 @@ use crate::{
     Threads,
 };
 
-/// How often the released protocol looks at the test fold.
+/// Iterations between two evaluations of the test fold in the released protocol.
 const RELEASED_STEP: usize = 10;
 
 /// Runs one job; an error names the learner and the fold.

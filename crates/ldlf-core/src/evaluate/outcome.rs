@@ -1,4 +1,4 @@
-//! What a cross-validation came to, and the JSON object it is printed as.
+//! The results of a cross-validation, and the JSON object they are printed as.
 
 use serde::{Serialize, Serializer};
 
@@ -7,12 +7,12 @@ use crate::learner::Summary;
 use crate::measures::{LARGEST_K, Scores, cumulative_scores};
 use crate::{Dataset, FitEvent, Learner, Prediction, Settings};
 
-/// What one learner came to on one fold. In JSON: its numbers, the times last.
+/// The result of one learner on one fold. In JSON: its numbers, the times last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldResult {
     /// The measures on the test rows.
     pub scores: Scores,
-    /// How long the fit took, without the looks at the test fold of the released protocol.
+    /// How long the fit took, without the evaluations of the test fold in the released protocol.
     pub fit_seconds: f64,
     /// How long the prediction took.
     pub predict_seconds: f64,
@@ -45,14 +45,14 @@ impl Serialize for FoldResult {
     }
 }
 
-/// What one learner came to on all folds.
+/// The results of one learner on all folds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LearnerResult {
     /// The learner's name.
     pub learner: String,
     /// Every parameter with its value.
     pub parameters: Settings,
-    /// One result a fold, in their order.
+    /// One result per fold, in their order.
     pub folds: Vec<FoldResult>,
     /// The mean over the folds of every number; null where a fold has none.
     pub mean: Scores,
@@ -100,7 +100,7 @@ pub struct CrossValidation {
     pub protocol: Protocol,
     /// The run's seed.
     pub seed: u64,
-    /// One result a learner, in the order of the plan.
+    /// One result per learner, in the order of the plan.
     pub results: Vec<LearnerResult>,
 }
 

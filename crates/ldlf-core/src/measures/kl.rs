@@ -14,7 +14,7 @@ pub const KL: Measure = Measure {
     formula: Formula::Distributions(kl),
 };
 
-/// The K-L divergence of one row, for whoever needs it outside a table of measures: [`KL`] by itself.
+/// The K-L divergence of one row, outside a table of measures: [`KL`] by itself.
 pub fn kl(truth: &[f32], predicted: &[f32]) -> f64 {
     pairs(truth, predicted)
         .map(|(d, p)| if d == 0.0 { 0.0 } else { d * (d / p.max(SMALLEST_PROBABILITY)).ln() })
@@ -27,9 +27,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_logarithm_is_floored_and_absent_labels_do_not_count() {
+    fn matches_the_formula_by_hand() {
         // 0.5 ln 2 + 0.25 ln 1 + 0.25 ln 0.5 = 0.25 ln 2.
         assert!(close(kl(&TRUTH, &PREDICTED), 0.25 * 2f64.ln()));
+    }
+
+    #[test]
+    fn predictions_are_clipped_from_below() {
         assert!(close(kl(&FIRST, &SECOND), 12.0 * 10f64.ln()));
     }
 }

@@ -9,12 +9,12 @@ pub use scores::{LARGEST_K, Scores, cumulative_scores, row_values, score};
 
 use crate::Matrix;
 
-/// Which way a measure points.
+/// Whether lower or higher values of a measure are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// A distance or an error.
     LowerIsBetter,
-    /// A likeness.
+    /// A similarity.
     HigherIsBetter,
 }
 
@@ -40,7 +40,7 @@ pub struct Measure {
     pub name: &'static str,
     /// What tables call it.
     pub title: &'static str,
-    /// Which way it points.
+    /// Whether lower or higher is better.
     pub direction: Direction,
     /// Whether tables of several learners show it, as the paper's do; JSON and the measures of one model have all.
     pub in_tables: bool,
@@ -132,7 +132,7 @@ pub fn title(name: &str) -> &str {
     find(name).map_or(name, |measure| measure.title)
 }
 
-/// Which way a measure points; of another name (a time) less is better.
+/// Whether lower or higher values of a measure are better; for another name (a time) lower is.
 pub fn direction(name: &str) -> Direction {
     find(name).map_or(Direction::LowerIsBetter, |measure| measure.direction)
 }
@@ -140,7 +140,7 @@ pub fn direction(name: &str) -> Direction {
 /// The mean of a measure over the rows, `sum_i w_i m(d_i, p_i) / sum_i w_i`, each weight 1 where there are none.
 ///
 /// Both matrices are `[rows, labels]`. Without rows, or when every weight is zero, the mean is not a number; nor is that of a
-/// measure for ordered labels, which [`score`] knows.
+/// measure for ordered labels, which [`score`] computes.
 ///
 /// ```
 /// use ldlf_core::Matrix;

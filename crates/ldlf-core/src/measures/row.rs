@@ -36,9 +36,9 @@ impl<'a> MeasuredRow<'a> {
         }
     }
 
-    /// How far the answer of a rule is from the true value.
+    /// How far the point estimate of a rule is from the true value.
     ///
-    /// Without a single true value, the same rule is applied to the true distribution. A plain value is its own answer to
+    /// Without a single true value, the same rule is applied to the true distribution. A plain value is its own estimate by
     /// every rule; it is compared with the mean of the true distribution.
     pub fn absolute_error(&self, rule: Rule, values: &[f64]) -> f64 {
         let (answer, true_rule) = match self.predicted {

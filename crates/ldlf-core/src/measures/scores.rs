@@ -35,7 +35,7 @@ impl Serialize for Scores {
 }
 
 impl<'de> Deserialize<'de> for Scores {
-    /// Reads measures that this version knows; another name is an error.
+    /// Reads measures by their names; an unknown name is an error.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let map = serde_json::Map::deserialize(deserializer)?;
         let read = |(name, value): (&String, &serde_json::Value)| {
@@ -51,9 +51,9 @@ impl<'de> Deserialize<'de> for Scores {
 /// Measures a prediction against the rows it was made for: the mean over the rows, by their weights where the data has weights.
 ///
 /// Distribution measures compare with [`Dataset::targets`]; a prediction of plain values has none of them. When the labels
-/// stand for numbers, the point answers are compared with [`Dataset::truth`]. Where the data has no single true values, each rule is
+/// stand for numbers, the point estimates are compared with [`Dataset::truth`]. Where the data has no single true values, each rule is
 /// compared with the same rule read off the true distribution, and plain values with the true distribution's
-/// mean. Plain values have one answer, so that their three mean absolute errors are equal.
+/// mean. A plain value is its own estimate, so that its three mean absolute errors are equal.
 ///
 /// ```
 /// use ldlf_core::{Dataset, Features, Matrix, Prediction, measures::score};
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn each_rule_has_its_error() {
-        // MeasuredRow 1 reads 20 by mode, 17.5 by mean, 20 by median; row 2 reads 30, 25 and 30.
+        // Row 1 reads 20 by mode, 17.5 by mean, 20 by median; row 2 reads 30, 25 and 30.
         let predicted = Matrix::from_rows(&[[0.375, 0.5, 0.125], [0.25, 0.0, 0.75]]);
         let scores = score(&Prediction::Distributions(predicted), &ages());
         assert_eq!(of_ordered_labels(&scores), [Some(5.0), Some(6.25), Some(5.0), Some(0.5)]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_values_have_three_equal_errors_and_no_distribution_measures() {
+    fn plain_values_are_scored_by_their_errors_alone() {
         let scores = score(&Prediction::Values(vec![12.0, 38.0]), &ages());
         assert_eq!(of_ordered_labels(&scores), [Some(5.0), Some(5.0), Some(5.0), Some(0.5)]);
         let of_distributions = |measure: &&Measure| !measure.is_ordered();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_of_cumulative_scores_rises_where_errors_end_and_counts_weights() {
+    fn the_curve_of_cumulative_scores_sums_weights_up_to_each_error() {
         let data = ages().with_weights(vec![3.0, 1.0]).unwrap();
         let curve = cumulative_scores(&Prediction::Values(vec![12.0, 38.0]), &data).unwrap();
         assert_eq!(curve.len(), LARGEST_K + 1);
@@ -159,18 +159,29 @@ mod tests {
     }
 
     #[test]
-    fn rows_count_by_their_weight_and_unordered_labels_have_no_errors() {
+    fn rows_count_by_their_weight() {
         let data = unordered().with_weights(vec![3.0, 1.0]).unwrap();
         let predicted = Matrix::from_rows(&[[0.5, 0.25, 0.25], [0.25, 0.75, 0.0]]);
         let scores = score(&Prediction::Distributions(predicted), &data);
         assert_eq!(scores.get("chebyshev"), Some(0.125));
+    }
+
+    #[test]
+    fn unordered_labels_have_no_errors() {
+        let data = unordered();
+        let scores = score(&Prediction::Distributions(data.targets().clone()), &data);
         assert_eq!(scores.0.len(), all().len() - ordered().count());
     }
 
     #[test]
-    fn a_mean_is_that_of_its_rows_and_rows_have_no_value_where_a_measure_does_not_apply() {
+    fn rows_have_one_value_each() {
         let values = Prediction::Values(vec![12.0, 38.0]);
         assert_eq!(row_values(&MAE_MEAN, &values, &ages()).collect::<Vec<_>>(), [2.0, 8.0]);
+    }
+
+    #[test]
+    fn rows_have_no_value_where_a_measure_does_not_apply() {
+        let values = Prediction::Values(vec![12.0, 38.0]);
         assert!(row_values(&super::super::KL, &values, &ages()).all(f64::is_nan));
     }
 

@@ -189,13 +189,13 @@ impl Parameter {
     }
 }
 
-/// The declaration of a name, which the caller knows to be there; used by [`parameters!`](crate::parameters!).
+/// The declaration of a name, which must be declared; used by [`parameters!`](crate::parameters!).
 #[doc(hidden)]
 pub fn named<'a>(declared: &'a [Parameter], name: &str) -> &'a Parameter {
     declared.iter().find(|parameter| parameter.name == name).expect("declared() lists every field")
 }
 
-/// Refuses names that nobody declared.
+/// Refuses undeclared names.
 pub fn refuse_unknown(settings: &Settings, declared: &[Parameter]) -> Result<()> {
     for name in settings.0.keys() {
         if !declared.iter().any(|parameter| parameter.name == name) {

@@ -140,7 +140,7 @@ macro_rules! declare_builder {
                 self.0.preset(name).map(Self)
             }
 
-            /// Seed of everything random. Default: 0.
+            /// The random seed. Default: 0.
             pub fn seed(mut self, seed: u64) -> Self {
                 self.0.seed = seed;
                 self

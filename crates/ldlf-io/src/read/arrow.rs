@@ -81,7 +81,7 @@ pub(super) fn open(source: Source) -> Result<ColumnTable> {
 struct Packets {
     file: String,
     reader: BufReader<Box<dyn Read + Send>>,
-    /// Bytes that were looked at and belong to the first packet.
+    /// Bytes that were read ahead and belong to the first packet.
     ahead: Vec<u8>,
     /// Whether the last packet was read; a file has its table of contents behind it.
     ended: bool,

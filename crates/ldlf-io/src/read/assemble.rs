@@ -1,4 +1,4 @@
-//! From the parts of a file to a checked [`Dataset`].
+//! From the contents of a file to a checked [`Dataset`].
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use ldlf_core::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema
 use super::{Loaded, ReadOptions, votes};
 
 /// What a file held, before the pieces are checked against each other.
-pub(super) struct Parts {
+pub(super) struct FileContents {
     /// What messages call the file.
     pub file: String,
     /// The name of the dataset.
@@ -32,9 +32,9 @@ pub(super) struct Parts {
     pub image_names: Option<Vec<String>>,
 }
 
-impl Parts {
+impl FileContents {
     pub fn new(file: String, stem: String, features: Features) -> Self {
-        Parts {
+        FileContents {
             file,
             stem,
             features,
@@ -63,7 +63,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Joins the parts.
+    /// Joins the contents into a dataset.
     pub fn assemble(mut self, options: &ReadOptions) -> Result<Loaded> {
         if let Some(votes) = &options.votes {
             self.targets = Some(votes::read(votes, options.strict, &self.file, self.features.rows())?);
@@ -124,9 +124,8 @@ impl Parts {
                 let values = options.label_values.clone().or(from_file);
                 if let (Some(_), None, Some(column)) = (singles, &values, &options.label_column) {
                     notices.push(message![
-                        "{file}: {column} stands beside distributions whose labels have no numbers; with ",
-                        Subject::LabelValues,
-                        " the errors in its units are measured too"
+                        "{file}: errors of {column} are not computed: the labels have no numeric values; set ",
+                        Subject::LabelValues
                     ]);
                 }
                 Ok(Labels { targets, values, names: self.label_names.take() })
@@ -147,7 +146,7 @@ impl Parts {
         for (what, count) in counts {
             count.map_or(Ok(()), |count| self.fits(what, count))?;
         }
-        let Parts { file, stem, features, singles, .. } = self;
+        let FileContents { file, stem, features, singles, .. } = self;
         let Labels { targets, values: label_values, names: label_names } = labels;
         let inputs = match self.image_names {
             Some(names) => Inputs::Images(Images::named(names)),
@@ -253,10 +252,10 @@ pub(super) fn one_label(file: &str, name: &str) -> Error {
         .in_file(file)
 }
 
-/// One ordered label per row says nothing about its neighbours; the user must.
+/// One ordered label per row needs a spread over its neighbours from the user.
 pub(super) fn needs_spread(place: Place) -> Error {
     Error::usage(message![
-        "one label a row needs ",
+        "one label per row needs ",
         Subject::Sigma,
         ", the spread of the distribution around it"
     ])

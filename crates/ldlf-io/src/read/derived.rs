@@ -1,15 +1,15 @@
 //! Features that are not the numbers of a column: whether a column holds a category, and whether it holds nothing.
 //!
 //! Their names say where they come from (`colour=red`, `size is missing`), so that a model reads further tables by its names alone.
-//! A missing value counts as 0 in its column; the feature beside it lets a model tell that 0 from others. Categories that a model has
-//! not met are none of its categories.
+//! A missing value counts as 0 in its column; the feature beside it distinguishes it from a real 0. Categories that a model has
+//! not seen in training set none of its features.
 
 use std::collections::{BTreeMap, HashMap};
 
 use ldlf_core::error::{Place, Subject};
 use ldlf_core::{Csr, Error, Features, Matrix, Result, message};
 
-/// What stands after a column's name when a feature tells where the column has no value.
+/// The suffix of a feature that says where its column has no value.
 const MISSING: &str = " is missing";
 
 /// Different texts above which a column is not one of categories.
@@ -36,7 +36,7 @@ impl Origin {
     }
 }
 
-/// The origin of a feature that no column is called after, if its name tells one.
+/// The origin of a feature that no column is called after, if its name says so.
 pub(super) fn origin_of(name: &str, places: &HashMap<&str, usize>) -> Option<Origin> {
     if let Some(&column) = name.strip_suffix(MISSING).and_then(|name| places.get(name)) {
         return Some(Origin::Missing { column });
@@ -49,13 +49,13 @@ pub(super) fn origin_of(name: &str, places: &HashMap<&str, usize>) -> Option<Ori
 
 /// Allows missing values in the columns that have a feature for them.
 pub(super) fn allow_missing(origins: &mut [Origin]) {
-    let told: Vec<usize> = origins
+    let marked: Vec<usize> = origins
         .iter()
         .filter_map(|origin| if let Origin::Missing { column } = origin { Some(*column) } else { None })
         .collect();
     for origin in origins {
         if let Origin::Number { column, missing } = origin {
-            *missing |= told.contains(column);
+            *missing |= marked.contains(column);
         }
     }
 }
@@ -74,8 +74,8 @@ pub(super) fn is_missing(text: &str) -> bool {
 pub(super) struct Derived {
     /// The names of the columns of categories, each with the number of every text and the texts of the rows.
     categories: Vec<Categories>,
-    /// The features whose missing values another feature tells already.
-    told: Vec<bool>,
+    /// The features whose missing values another feature marks already.
+    marked: Vec<bool>,
     /// For every other feature with missing values the rows that have one.
     missing: BTreeMap<usize, Vec<u32>>,
     rows: u32,
@@ -95,16 +95,16 @@ impl Derived {
             .into_iter()
             .map(|column| Categories { column, known: HashMap::new(), rows: Vec::new() })
             .collect();
-        let told = origins
+        let marked = origins
             .iter()
             .map(|origin| origins.contains(&Origin::Missing { column: origin.column() }))
             .collect();
-        Derived { categories, told, missing: BTreeMap::new(), rows: 0 }
+        Derived { categories, marked, missing: BTreeMap::new(), rows: 0 }
     }
 
     /// Notes a row: the missing values among its numbers, which become 0, and its categories, in the order of the columns.
     pub fn note<'a>(&mut self, row: &mut [f32], categories: impl Iterator<Item = &'a str>) -> Result<()> {
-        for place in (0..row.len()).filter(|&place| row[place].is_nan() && !self.told[place]) {
+        for place in (0..row.len()).filter(|&place| row[place].is_nan() && !self.marked[place]) {
             self.missing.entry(place).or_default().push(self.rows);
         }
         fill_missing(row);
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_the_column_and_the_category_even_with_equal_signs_in_either() {
+    fn a_column_or_category_may_contain_equal_signs() {
         let places = HashMap::from([("colour", 0), ("a=b", 1), ("size", 2)]);
         let category = |column, category: &str| Some(Origin::Category { column, category: category.into() });
         assert_eq!(origin_of("colour=red", &places), category(0, "red"));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_follow_the_numbers_by_their_texts_and_missing_values_come_last() {
+    fn derived_features_follow_the_numbers() {
         let mut derived = Derived::new(&[Origin::Number { column: 0, missing: true }], vec!["colour".into()]);
         for (size, colour) in [(1.0, "red"), (f32::NAN, "blue"), (3.0, "")] {
             derived.note(&mut [size], [colour].into_iter()).unwrap();

@@ -15,7 +15,7 @@ use ldlf_core::targets::TargetRows;
 use ldlf_core::{Error, Features, Matrix, Result};
 use ldlf_math::memory::Growth;
 
-use super::assemble::{Parts, groups_of};
+use super::assemble::{FileContents, groups_of};
 use super::gather::{ColumnGatherer, CompressedColumns, check_columns, single_precision};
 use super::numbers::{Numbers, Storage, drain};
 use super::roles::listed;
@@ -48,21 +48,22 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let vectors = named.cloned().chain([LABEL_VALUES.to_string()]).collect();
     let labels = options.label_column.as_deref() != Some("labels");
     let mut found = Variables::read(source, Wanted { labels, vectors })?;
-    let mut parts = Parts::new(found.file.clone(), stem, found.take_features()?);
-    let file = parts.file.clone();
+    let mut contents = FileContents::new(found.file.clone(), stem, found.take_features()?);
+    let file = contents.file.clone();
     if let Some(labels) = found.labels.take() {
-        parts.targets = Some(labels.into_targets(&file, options.strict)?);
+        contents.targets = Some(labels.into_targets(&file, options.strict)?);
     } else if options.label_column.is_none() {
         return Err(found.missing("labels"));
     }
-    parts.label_values = parts.targets.as_ref().and_then(|_| found.vectors.get(LABEL_VALUES).cloned());
-    parts.singles = options.label_column.as_ref().map(|name| found.finite(name)).transpose()?;
-    parts.weights = options.sample_weights.as_ref().map(|name| found.finite(name)).transpose()?;
+    contents.label_values = contents.targets.as_ref().and_then(|_| found.vectors.get(LABEL_VALUES).cloned());
+    contents.singles = options.label_column.as_ref().map(|name| found.finite(name)).transpose()?;
+    contents.weights = options.sample_weights.as_ref().map(|name| found.finite(name)).transpose()?;
     let split = options.split_column.as_ref().map(|name| found.finite(name)).transpose()?;
-    parts.split = split.map(|values| values.iter().map(f64::to_string).collect());
-    parts.groups = options.group.as_ref().map(|name| found.finite(name)).transpose()?.map(|v| groups_of(&v));
-    parts.name_columns(options)?;
-    parts.assemble(options)
+    contents.split = split.map(|values| values.iter().map(f64::to_string).collect());
+    contents.groups =
+        options.group.as_ref().map(|name| found.finite(name)).transpose()?.map(|v| groups_of(&v));
+    contents.name_columns(options)?;
+    contents.assemble(options)
 }
 
 /// Reads `features` whole and cuts it into blocks: columns lie one after the other, so no row is known before the last.

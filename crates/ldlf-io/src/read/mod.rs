@@ -8,11 +8,11 @@
 //! | [`npz`] | array `labels` | array `features`, or CSR in `features_data`, ... |
 //! | [`svm`], svmlight with distributions | `d1,d2,...` before the features | `index:value`, from 1 |
 //!
-//! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label a
+//! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label per
 //! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`].
 //!
 //! Text in a feature column is read as categories where [`ReadOptions::categories`] says so, and missing values where
-//! [`ReadOptions::missing_values`] allows them; both become features of their own, whose names tell them to later tables.
+//! [`ReadOptions::missing_values`] allows them; both become features of their own, which later tables are matched to by name.
 //!
 //! **Density.** A matrix that a file stores dense is kept sparse while fewer than one in four of its entries differ from
 //! zero, and dense `f32` from there on. What a file stores sparse stays sparse.
@@ -96,7 +96,7 @@ pub struct ReadOptions {
 pub struct Loaded {
     /// The rows; with [`ReadOptions::image_column`] they are images of which only the names are known yet.
     pub dataset: Dataset,
-    /// One sentence each, for the person who waits.
+    /// One sentence each, for the user.
     pub notices: Vec<Message>,
 }
 

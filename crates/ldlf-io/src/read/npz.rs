@@ -17,7 +17,7 @@ use ldlf_math::memory::Growth;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::assemble::{Groups, Parts, one_label};
+use super::assemble::{FileContents, Groups, one_label};
 use super::gather::{ColumnGatherer, RowGatherer, check_columns, single_precision};
 use super::npy::{ArrayHeader, Items};
 use super::numbers::{Checked, Numbers, Storage, drain};
@@ -45,8 +45,8 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     let stem = source.stem.clone();
     let mut archive = Archive::open(source)?;
     let features = archive.features()?;
-    let mut parts = Parts::new(archive.file.clone(), stem, features);
-    let file = parts.file.clone();
+    let mut contents = FileContents::new(archive.file.clone(), stem, features);
+    let file = contents.file.clone();
     let single = options.label_column.as_deref() == Some("labels");
     let header = if single { None } else { archive.header("labels")? };
     if header.is_some_and(|header| header.shape.len() == 1) {
@@ -54,27 +54,28 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     }
     let labels = if single { None } else { archive.matrix("labels")? };
     if let Some(labels) = labels {
-        parts.targets = Some(normalise_rows(&labels, options.strict, &|row, label| {
+        contents.targets = Some(normalise_rows(&labels, options.strict, &|row, label| {
             Place::file(&file).row(row + 1).label(label.map(|label| label + 1))
         })?);
     } else if options.label_column.is_none() {
         return Err(archive.missing("labels"));
     }
-    parts.label_values = archive.vector("label_values")?;
-    parts.singles = options.label_column.as_ref().map(|name| archive.finite(name)).transpose()?;
-    parts.weights = options.sample_weights.as_ref().map(|name| archive.finite(name)).transpose()?;
-    parts.split = options.split_column.as_ref().map(|name| archive.texts(name)).transpose()?;
+    contents.label_values = archive.vector("label_values")?;
+    contents.singles = options.label_column.as_ref().map(|name| archive.finite(name)).transpose()?;
+    contents.weights = options.sample_weights.as_ref().map(|name| archive.finite(name)).transpose()?;
+    contents.split = options.split_column.as_ref().map(|name| archive.texts(name)).transpose()?;
     if let Some(name) = &options.group {
         let mut groups = Groups::default();
         archive.texts(name)?.iter().for_each(|text| groups.push(text));
-        parts.groups = Some(groups.numbers);
+        contents.groups = Some(groups.numbers);
     }
     if archive.has("label_names") {
         let names = archive.texts("label_names")?;
-        parts.label_names = parts.targets.as_ref().filter(|(t, _)| t.cols() == names.len()).map(|_| names);
+        contents.label_names =
+            contents.targets.as_ref().filter(|(t, _)| t.cols() == names.len()).map(|_| names);
     }
-    parts.name_columns(options)?;
-    parts.assemble(options)
+    contents.name_columns(options)?;
+    contents.assemble(options)
 }
 
 /// Streams `features` row by row from a C-ordered array; other layouts are read whole and cut.

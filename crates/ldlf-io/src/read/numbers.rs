@@ -21,7 +21,7 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// Bytes a number.
+    /// Bytes per number.
     pub fn size(self) -> usize {
         match self {
             Storage::I8 | Storage::U8 => 1,
@@ -32,7 +32,7 @@ impl Storage {
     }
 }
 
-/// How many bytes are asked for at once: memory grows with what arrives, never with what a header promises.
+/// How many bytes are requested at once: memory grows with what arrives, never with what a header promises.
 const PIECE: usize = 1 << 16;
 
 /// Reads `left` numbers from `reader` in pieces.

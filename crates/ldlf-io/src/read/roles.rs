@@ -27,7 +27,7 @@ impl Roles {
     /// Gives every column of `header` its role, or says which name does not fit.
     pub fn resolve(file: &str, header: &[String], options: &ReadOptions) -> Result<Self> {
         check_header(file, header)?;
-        let table = Table { file, header, places: places(header) };
+        let table = HeaderColumns { file, header, places: places(header) };
         let mut taken: Vec<Option<Subject>> = vec![None; header.len()];
         for name in &options.ignore {
             for column in table.matching(name, Subject::Ignore)? {
@@ -140,16 +140,16 @@ pub(super) fn features_of_model(
 /// The column of a name, which `role` gave.
 pub(super) fn find(file: &str, header: &[String], name: &str, role: Subject) -> Result<usize> {
     check_header(file, header)?;
-    Table { file, header, places: places(header) }.find(name, role)
+    HeaderColumns { file, header, places: places(header) }.find(name, role)
 }
 
-struct Table<'a> {
+struct HeaderColumns<'a> {
     file: &'a str,
     header: &'a [String],
     places: HashMap<&'a str, usize>,
 }
 
-impl Table<'_> {
+impl HeaderColumns<'_> {
     fn find(&self, name: &str, role: Subject) -> Result<usize> {
         self.places.get(name).copied().ok_or_else(|| self.unknown(name, role))
     }

@@ -16,7 +16,7 @@ use ldlf_core::error::{Message, Place, Subject};
 use ldlf_core::targets::TargetRows;
 use ldlf_core::{Csr, Error, Features, Result, message};
 
-use super::assemble::{Parts, needs_spread};
+use super::assemble::{FileContents, needs_spread};
 use super::gather::single_precision;
 use super::lines::read_line;
 use super::{Loaded, ReadOptions, RowStream, Source, empty, read_error, refuse_ignore};
@@ -35,7 +35,7 @@ pub(crate) const FORMAT: FileFormat = FileFormat {
 };
 
 /// The largest index. The number of features is the largest that a file names, and a learner keeps some numbers for
-/// each: a slip of the pen must not ask for all memory.
+/// each: a typo must not exhaust the memory.
 const MOST_FEATURES: u32 = 100_000_000;
 
 /// Lines with their numbers; what one holds is kept until the next is read.
@@ -173,13 +173,13 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         return Err(Error::data("no row has a feature").in_file(&lines.file));
     }
     let features = Features::Sparse(Csr::new(columns, indptr, indices, values)?);
-    let mut parts = Parts::new(lines.file, stem, features);
+    let mut contents = FileContents::new(lines.file, stem, features);
     match targets {
-        Some(targets) => parts.targets = Some(targets.finish()?),
-        None => parts.singles = Some(singles),
+        Some(targets) => contents.targets = Some(targets.finish()?),
+        None => contents.singles = Some(singles),
     }
-    parts.name_columns(options)?;
-    parts.assemble(options)
+    contents.name_columns(options)?;
+    contents.assemble(options)
 }
 
 /// Streams the features; labels are passed over.

@@ -3,7 +3,7 @@
 use ldlf_core::Result;
 use ldlf_core::targets::TargetRows;
 
-use super::assemble::{Groups, Parts};
+use super::assemble::{FileContents, Groups};
 use super::derived::Derived;
 use super::gather::RowGatherer;
 use super::roles::Roles;
@@ -59,18 +59,18 @@ impl TableRows {
             .derived
             .finish(self.features.finish(), roles.feature_names)
             .map_err(|error| error.in_file(file))?;
-        let mut parts = Parts::new(file.to_string(), stem, features);
-        parts.feature_names = Some(feature_names);
+        let mut contents = FileContents::new(file.to_string(), stem, features);
+        contents.feature_names = Some(feature_names);
         if !roles.labels.is_empty() {
-            parts.targets = Some(self.targets.finish()?);
-            parts.label_names = Some(names(header, &roles.labels));
+            contents.targets = Some(self.targets.finish()?);
+            contents.label_names = Some(names(header, &roles.labels));
         }
-        parts.singles = roles.single.map(|_| self.singles);
-        parts.weights = roles.weights.map(|_| self.weights);
-        parts.split = roles.split.map(|_| self.split);
-        parts.groups = roles.group.map(|_| self.groups.numbers);
-        parts.image_names = roles.image.map(|_| self.images);
-        parts.assemble(options)
+        contents.singles = roles.single.map(|_| self.singles);
+        contents.weights = roles.weights.map(|_| self.weights);
+        contents.split = roles.split.map(|_| self.split);
+        contents.groups = roles.group.map(|_| self.groups.numbers);
+        contents.image_names = roles.image.map(|_| self.images);
+        contents.assemble(options)
     }
 }
 

@@ -15,7 +15,7 @@ pub const COMMAS: TableForm =
 pub const TABS: TableForm =
     TableForm { extension: "tsv", is_text: true, open: |out, formulas| table(out, b'\t', formulas) };
 
-/// What the system said, out of what the csv writer made of it: a full disk and a closed pipe must be told apart.
+/// What the system said, out of what the csv writer made of it: a full disk and a closed pipe must be distinguished.
 fn as_io(error: ::csv::Error) -> std::io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,

@@ -101,7 +101,7 @@ impl TableForm {
         statements().flat_map(|(_, format)| format.tables)
     }
 
-    /// The form that the extension of an output tells.
+    /// The form by the extension of an output.
     pub fn of(path: &Path) -> Result<&'static Self> {
         let extension = path.extension().map(|text| text.to_string_lossy().to_ascii_lowercase());
         let form = TableForm::all().find(|form| extension.as_deref() == Some(form.extension));
@@ -138,7 +138,7 @@ pub fn dataset_formats() -> impl Iterator<Item = Format> {
     statements().filter(|(_, format)| format.dataset.is_some()).map(|(format, _)| format)
 }
 
-/// The format of a dataset that the extension of an output tells.
+/// The format of a dataset by the extension of an output.
 pub fn dataset_format(path: &Path) -> Result<Format> {
     let format = Format::from_path(path).filter(|format| dataset_formats().any(|known| known == *format));
     format.ok_or_else(|| {

@@ -2,7 +2,7 @@
 
 use ldlf_core::measures::Direction;
 
-/// The rank of every value, 1 for the best; those who share a place share the mean of its ranks. What is missing comes last.
+/// The rank of every value, 1 for the best; ties share the mean of their ranks. Missing values come last.
 ///
 /// ```
 /// use ldlf_core::measures::Direction;

@@ -3,7 +3,7 @@
 use ldlf::internals::core::evaluate::CrossValidation;
 use ldlf::measures::{direction, title};
 
-/// A table with a learner a row, sorted by average rank: the measures as mean ± deviation with the best in bold, the average rank
+/// A table with one row per learner, sorted by average rank: the measures as mean ± deviation with the best in bold, the average rank
 /// over them, and the seconds of a fit and a prediction.
 pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
     let CrossValidation { dataset, rows, features, labels, protocol, seed, results } = evaluation;
@@ -43,7 +43,7 @@ pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
     text
 }
 
-/// The mean over the measures of each learner's rank; 1 is best, and those who share a place share its rank.
+/// The mean over the measures of each learner's rank; 1 is best, and ties share a rank.
 fn average_ranks(evaluation: &CrossValidation, measures: &[&str]) -> Vec<f64> {
     let ranks = |place| measures.iter().map(|name| rank_of(evaluation, name, place)).sum::<f64>();
     (0..evaluation.results.len()).map(|place| ranks(place) / measures.len().max(1) as f64).collect()

@@ -1,4 +1,4 @@
-//! How long one image takes, from its file to the answer.
+//! How long one image takes, from its file to the prediction.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::printer::counted;
 /// Images that are measured at most.
 const MEASURED: usize = 100;
 
-/// Images that go before: the first ones also pay for what is set up once.
+/// Warm-up images, which are not measured.
 const BEFORE: usize = 3;
 
 /// Predicts one image after the other and says how long one takes.
@@ -25,7 +25,7 @@ pub fn measured(model: &TrainedModel, images: &Images, threads: &Threads) -> Res
     times.sort_unstable();
     let at = |share: f64| 1e3 * times[((times.len() - 1) as f64 * share).round() as usize].as_secs_f64();
     Ok(format!(
-        "one image at a time, from its file to the answer: median {:.2} ms, 95th percentile {:.2} ms ({})",
+        "one image at a time, from its file to the prediction: median {:.2} ms, 95th percentile {:.2} ms ({})",
         at(0.5),
         at(0.95),
         counted(times.len(), "image")

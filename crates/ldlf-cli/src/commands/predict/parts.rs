@@ -1,4 +1,4 @@
-//! An output in parts: a folder of numbered files, each whole or not there, so that a run that was stopped goes on from there.
+//! An output in parts: a folder of numbered files, each whole or absent, so that an interrupted run can be resumed.
 //!
 //! A hidden file beside the folder says what the run was; `--resume` compares it, so that no part of another run is taken for its
 //! own. It is not in the folder because some readers of such folders take every file in them for a part.
@@ -20,14 +20,14 @@ fn record_of(folder: &Path) -> PathBuf {
     folder.with_file_name(format!(".{name}.ldlf-run.json"))
 }
 
-/// What a run is, for telling it from others.
+/// What identifies a run.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Length and checksum of the model file.
     model: (u64, u32),
     /// Length of the data and checksum of its ends, or number and checksum of the names of images; none for standard input.
     data: Option<(u64, u32)>,
-    /// What is written, as it was asked for.
+    /// What is written: the values of `--write`.
     write: Vec<String>,
     features: Option<Vec<String>>,
     safe_csv: bool,
@@ -38,7 +38,7 @@ pub struct Run {
 }
 
 /// The folder of parts.
-pub struct Parts {
+pub struct PartFolder {
     folder: PathBuf,
     extension: String,
     run: Run,
@@ -48,13 +48,13 @@ pub struct Parts {
 
 /// How a folder of parts was found.
 pub enum Begun {
-    /// There is something to do.
-    Open(Parts),
-    /// An earlier run has done it all.
+    /// Rows are left to predict.
+    Open(PartFolder),
+    /// An earlier run predicted all rows.
     AlreadyFinished,
 }
 
-impl Parts {
+impl PartFolder {
     /// Makes the folder, or takes up the one that is there.
     pub fn begin(args: &Predict, images: Option<(u64, u32)>) -> Result<Begun> {
         let folder = args.out.clone();
@@ -67,12 +67,12 @@ impl Parts {
         let part_rows = match (args.part_rows, &record) {
             (Some(rows), _) => rows,
             (None, Some(record)) => record.part_rows,
-            (None, None) => return refuse(": there is nothing to resume; begin with --part-rows"),
+            (None, None) => return refuse(": there is nothing to resume; start with --part-rows"),
         };
         let run = Run::new(args, images, part_rows)?;
         let extension =
             folder.extension().map_or_else(String::new, |text| text.to_string_lossy().into_owned());
-        let mut parts = Parts { folder: folder.clone(), extension, run, finished: 0 };
+        let mut parts = PartFolder { folder: folder.clone(), extension, run, finished: 0 };
         match record {
             Some(record) if args.resume => {
                 record.check_same(&parts.run, &folder)?;
@@ -86,7 +86,7 @@ impl Parts {
                 let advice = if args.resume { "holds no run to resume" } else { "exists" };
                 return refuse(&format!(
                     " {advice}; choose another name{}, or add --force to start again",
-                    if args.resume { "" } else { ", go on with --resume" }
+                    if args.resume { "" } else { ", continue with --resume" }
                 ));
             }
             _ => {}
@@ -158,7 +158,7 @@ impl Run {
         })
     }
 
-    /// Refuses to go on with what was begun otherwise.
+    /// Refuses to resume a run with other inputs or options.
     fn check_same(&self, now: &Run, folder: &Path) -> Result<()> {
         let differs = [
             ("another model", self.model != now.model),
@@ -171,7 +171,7 @@ impl Run {
         match differs.iter().find(|(_, differs)| *differs) {
             None => Ok(()),
             Some((what, _)) => Err(Error::usage(format!(
-                "{} was begun with {what}; go on with what it was begun with, or add --force in place of --resume to start again",
+                "{} was started with {what}; resume with the same, or add --force in place of --resume to start again",
                 folder.display()
             ))),
         }

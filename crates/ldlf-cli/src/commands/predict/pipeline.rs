@@ -1,4 +1,4 @@
-//! Rows on their way from the data to the output: one thread reads ahead, the caller's predicts on all cores, one thread writes.
+//! The pipeline from the data to the output: one thread reads ahead, the caller's predicts on all cores, one thread writes.
 //! Few blocks are on the way at a time, and they keep their order.
 
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use ldlf::{Error, Images, Inputs, Matrix, Prediction, Result, Threads, TrainedMo
 
 use super::rows::Rows;
 use crate::images::Skipping;
-use crate::progress::{Progress, interrupted};
+use crate::progress::{ProgressLine, interrupted};
 
 /// Bytes of features in a block; a block must be worth all cores, and several are in memory at once.
 const BLOCK_BYTES: usize = 4 << 20;
@@ -29,11 +29,11 @@ pub struct Pipeline<'a> {
     pub model: &'a TrainedModel,
     /// The threads it predicts on.
     pub threads: Threads,
-    /// Shows how far it is.
-    pub progress: Progress,
+    /// Shows the progress.
+    pub progress: ProgressLine,
     /// Rows that an earlier run has done.
     pub done_before: usize,
-    /// What becomes of images that cannot be read.
+    /// What to do with images that cannot be read.
     pub skipping: Skipping,
 }
 
@@ -64,8 +64,8 @@ enum Passed {
 }
 
 impl Predictions {
-    /// The next block, or `None` after the last one. An error where the others have stopped before the end; what it was is theirs
-    /// to say.
+    /// The next block, or `None` after the last one. An error where the others stopped before the end; they report
+    /// the cause.
     pub fn next(&self) -> Result<Option<Predicted>> {
         if self.ended.get() {
             return Ok(None);
@@ -153,11 +153,11 @@ impl Pipeline<'_> {
 /// Why predicting ended early.
 enum Stopped {
     By(Error),
-    /// The writing thread has gone, and says why.
+    /// The writing thread failed, and reports why.
     ByWriter,
 }
 
-/// Reads until the end, an error, or until nobody wants more.
+/// Reads until the end, an error, or until the receiver is closed.
 fn read_blocks(mut rows: Rows, cuts: Cuts, read: &SyncSender<Result<Inputs>>) {
     let mut in_part = 0;
     loop {

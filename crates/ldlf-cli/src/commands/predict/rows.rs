@@ -4,7 +4,7 @@ use ldlf::internals::io::fingerprint;
 use ldlf::internals::io::read::RowStream;
 use ldlf::{Images, Inputs, Result};
 
-/// Images of a block: enough for all cores, and few enough to show that something moves.
+/// Images of a block: enough for all cores, and few enough to show progress.
 const IMAGES: usize = 128;
 
 /// Rows to predict, in their order.
@@ -64,7 +64,7 @@ impl Rows {
         }
     }
 
-    /// The number of the images and a checksum of their names, which tell them from others; none for a table.
+    /// The number of the images and a checksum of their names, which identify them; none for a table.
     pub fn fingerprint(&self) -> Option<(u64, u32)> {
         let Rows::Images { images, .. } = self else { return None };
         Some(fingerprint::of_names(images.names()))

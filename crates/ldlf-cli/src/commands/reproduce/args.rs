@@ -9,7 +9,7 @@ use crate::args::{ColumnOptions, Compute, values};
 /// `ldlf reproduce`.
 #[derive(Args)]
 pub struct Reproduce {
-    /// What of the paper: table1, table2, table3, figure3 or complexity
+    /// The experiment: table1, table2, table3, figure3 or complexity
     pub name: String,
     /// The folder with the sets: ldl/NAME.mat, folds/NAME.txt, morph/MORPH.*
     #[arg(long, default_value = "data", value_name = "DIR")]
@@ -29,7 +29,7 @@ pub struct Reproduce {
     /// A parameter of a learner; may be repeated
     #[arg(long, value_name = "LEARNER.NAME=VALUE")]
     pub set: Vec<String>,
-    /// Cross-validations with other folds each, 1 by default; random splits at each share, 10 by default
+    /// Repeats of the cross-validation with new folds, 1 by default; random splits per fraction, 10 by default
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub repeats: Option<usize>,
     /// The folder for finished folds and results; by default reproduce-NAME here
@@ -50,7 +50,7 @@ pub struct Reproduce {
 /// What `--help` says after the options.
 pub const HELP: &str = "\
 Sets that are not in the folder are named with where to get them; the others are run. Finished folds are kept in the output
-folder: after Ctrl-C the same command goes on from there, and with --finished it shows what there is so far.
+folder: after Ctrl-C the same command resumes from there, and with --finished it shows what there is so far.
 
 Examples:
   ldlf reproduce table2 --data data

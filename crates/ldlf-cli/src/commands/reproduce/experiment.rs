@@ -14,7 +14,7 @@ use super::sets::MOVIE;
 pub struct Experiment {
     /// What the command line calls it.
     pub name: &'static str,
-    /// Its head.
+    /// Its title.
     pub title: &'static str,
     /// What the paper did and what is done here, in a few sentences of Markdown.
     pub about: &'static str,
@@ -24,7 +24,7 @@ pub struct Experiment {
     pub sets: Vec<Set>,
     /// How the rows are divided: every set is run under each, in order.
     pub divisions: Vec<Division>,
-    /// Who takes part.
+    /// The learners.
     pub entrants: Vec<Entrant>,
     /// The paper's rows.
     pub published: Vec<Published>,
@@ -70,12 +70,12 @@ impl Set {
     }
 }
 
-/// How the rows of a set are divided into rows to learn from and rows to test on.
+/// How the rows of a set are divided into training and test rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Division {
     /// Ten disjoint folds: those of the set's fold file where it has one.
     TenFolds,
-    /// Random splits that learn from this share of the rows.
+    /// Random splits that train on this fraction of the rows.
     Share(f64),
     /// Ten folds drawn with replacement, best test iteration.
     Released,
@@ -92,7 +92,7 @@ impl Division {
     }
 }
 
-/// A learner that takes part.
+/// A learner of an experiment.
 #[derive(Clone)]
 pub struct Entrant {
     /// What tables call it: its learner, and what is special about it.
@@ -138,7 +138,7 @@ impl Entrant {
     }
 }
 
-/// Refuses a `--set` that is for none of the entrants.
+/// Refuses a `--set` for none of the entrants.
 pub fn check_settings(pairs: &[String], entrants: &[Entrant]) -> Result<()> {
     let known = |pair: &&String| {
         pair.split_once('.').is_some_and(|(learner, _)| entrants.iter().any(|e| e.learner == learner))

@@ -45,10 +45,10 @@ pub fn experiment() -> Experiment {
     Experiment {
         name: NAME,
         title: "Figure 3: number of trees and depth",
-        about: "(a) One to a hundred trees, learnt jointly (`sldlf`) or by the rule of neural decision forests (`sndf-ldl`); (b) one tree of \
-                growing depth on 2^(depth-1) units. All else is the preset `paper`. Random splits that learn from nine tenths of the \
-                rows; `--repeats` says how many. The paper's numbers come from its own protocol, which is not a clean one, and from \
-                MORPH for ages, in whose place FG-Net stands. Its depth 18 needs 131,072 units and is not run.",
+        about: "(a) One to a hundred trees, trained jointly (`sldlf`) or by the rule of neural decision forests (`sndf-ldl`); (b) one tree of \
+                growing depth on 2^(depth-1) units. All else is the preset `paper`. Random splits that train on 90 % of the rows; \
+                `--repeats` is their number. The paper's numbers come from its own protocol, which is not a clean one, and from \
+                MORPH for ages, for which FG-Net is used here. Its depth 18 needs 131,072 units and is not run.",
         measures: &[KL.name, MAE_MODE.name, MAE_MEAN.name],
         sets: vec![MOVIE, FG_NET, MORPH_SUB],
         divisions: vec![DIVISION],

@@ -6,7 +6,7 @@ use super::{
     Section,
 };
 
-/// The whole page: a table a section; for a set with several divisions first one table of the headline over all of them.
+/// The whole page: one table per section; for a set with several divisions first one table of the headline over all of them.
 pub fn page(experiment: &Experiment, sections: &[Section<'_>], seed: u64) -> String {
     let mut text = format!(
         "# {}\n\n{}\n\nSeed {seed}. Mean ± standard deviation; the best mean is bold; rows in italics are the paper's.\n",
@@ -18,8 +18,8 @@ pub fn page(experiment: &Experiment, sections: &[Section<'_>], seed: u64) -> Str
             (Some(run), _) => {
                 format!("{} rows, {} features, {} labels.\n", run.rows, run.features, run.labels.len())
             }
-            (None, Some(get)) => format!("Not run: the set is not there. {}.\n", capitalised(get)),
-            (None, None) => "Nothing of it is finished.\n".into(),
+            (None, Some(get)) => format!("Not run: the dataset is missing. {}.\n", capitalised(get)),
+            (None, None) => "No results yet.\n".into(),
         };
         if of_set.len() > 1 {
             text += &overview(experiment, of_set);
@@ -34,7 +34,7 @@ pub fn page(experiment: &Experiment, sections: &[Section<'_>], seed: u64) -> Str
     text
 }
 
-/// The headline measure: a row a method, a column a division.
+/// The headline measure: one row per method, one column per division.
 fn overview(experiment: &Experiment, sections: &[Section<'_>]) -> String {
     let measure = experiment.measures[0];
     let heads: Vec<String> = sections.iter().map(|section| section.division.title()).collect();
@@ -70,7 +70,7 @@ fn overview(experiment: &Experiment, sections: &[Section<'_>]) -> String {
     text
 }
 
-/// All measures of a section: a row a method.
+/// All measures of a section: one row per method.
 fn table(experiment: &Experiment, section: &Section<'_>) -> String {
     let titles: Vec<&str> = experiment.measures.iter().map(|name| measures_title(name)).collect();
     let mut text = String::new();
@@ -78,7 +78,7 @@ fn table(experiment: &Experiment, section: &Section<'_>) -> String {
         let folds = run.results.first().map_or(0, |result| result.folds.len());
         match section.division {
             Division::Share(share) => {
-                format!("{folds} random splits that learn from {} % of the rows", (share * 100.0).round())
+                format!("{folds} random splits that train on {} % of the rows", (share * 100.0).round())
             }
             Division::TenFolds => format!("{folds} clean folds"),
             Division::Released => format!("{folds} folds by the released protocol"),
@@ -108,7 +108,7 @@ fn table(experiment: &Experiment, section: &Section<'_>) -> String {
     text
 }
 
-/// Mean ± deviation of one of ours, bold where nobody is better.
+/// Mean ± deviation of a learner, bold where it is the best.
 fn own_cell(section: &Section<'_>, place: usize, name: &str) -> String {
     let Some(run) = &section.evaluation else { return "-".into() };
     let result = &run.results[place];

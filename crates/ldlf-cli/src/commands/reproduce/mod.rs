@@ -1,7 +1,7 @@
-//! `ldlf reproduce`: a table of the paper again, with its published rows beside.
+//! `ldlf reproduce`: a table of the paper beside its published rows.
 //!
 //! An experiment is data ([`experiment::Experiment`], one module per table); this is the frame that finds the sets, runs every
-//! section (a set under a division of its rows) with a journal, and writes what came out.
+//! section (a set under a division of its rows) with a journal, and writes the results.
 
 mod args;
 mod complexity;
@@ -39,14 +39,14 @@ fn experiments() -> [Experiment; 4] {
     [table1::experiment(), table2::experiment(), table3::experiment(), figure3::experiment()]
 }
 
-/// Runs the experiment on every set that is there and prints it.
+/// Runs the experiment on every set that is found and prints it.
 pub fn run(args: &Reproduce, printer: &Printer) -> Result<Ending> {
     if args.name == complexity::NAME {
         let about_data = args.table.is_some() || !args.sets.is_empty() || !args.options.is_default();
         let about_fits = !args.learner.is_empty() || !args.set.is_empty() || args.repeats.is_some();
         if about_data || about_fits {
             return Err(Error::usage(
-                "complexity measures the forest on made-up rows of its own; leave out the options about data and learners",
+                "complexity measures the forest on generated rows; leave out the options about data and learners",
             ));
         }
         let (page, object) = complexity::run(printer)?;
@@ -89,7 +89,7 @@ fn folder(args: &Reproduce) -> PathBuf {
     args.out.clone().unwrap_or_else(|| PathBuf::from(format!("reproduce-{}", args.name)))
 }
 
-/// Writes the page and the object into the folder and prints the one that was asked for.
+/// Writes the page and the object into the folder and prints one of them.
 fn keep(
     folder: &Path,
     name: &str,
@@ -113,10 +113,10 @@ fn find(name: &str) -> Result<Experiment> {
     let names = all.each_ref().map(|experiment| experiment.name).join(", ") + ", " + complexity::NAME;
     all.into_iter()
         .find(|experiment| experiment.name == name)
-        .ok_or_else(|| Error::usage(format!("nothing of the paper is called {name:?}; there are {names}")))
+        .ok_or_else(|| Error::usage(format!("unknown experiment {name:?}; expected one of {names}")))
 }
 
-/// Those who take part: the experiment's own, or those of `--learner`.
+/// The learners: the experiment's own, or those of `--learner`.
 fn entrants(args: &Reproduce, own: Vec<Entrant>) -> Result<Vec<Entrant>> {
     let mut chosen = Vec::new();
     for name in &args.learner {
@@ -133,7 +133,7 @@ fn build(entrants: &[Entrant], set: &str, division: Division) -> Result<Vec<Box<
     entrants.iter().map(|entrant| entrant.build(set, division)).collect()
 }
 
-/// A set as it lies on the disk, or the news that it does not.
+/// A dataset on disk, or where to get it.
 struct Source {
     name: String,
     /// The file, or where to get it.
@@ -206,9 +206,9 @@ struct Section<'a> {
     entrants: Vec<String>,
     /// The learners that `--finished` found unfinished.
     unfinished: Vec<String>,
-    /// Absent where the set is not there, and where nothing is finished.
+    /// Absent where the set is missing, and where nothing is finished.
     evaluation: Option<CrossValidation>,
-    /// How to get a set that is not there.
+    /// How to get a missing set.
     get: Option<&'static str>,
     published: Vec<&'a Published>,
 }
@@ -247,7 +247,7 @@ impl<'a> Frame<'a> {
             let data = match &source.file {
                 Ok(file) => Some(read_with(file, &source.options, self.printer)?),
                 Err(get) => {
-                    self.printer.message(format_args!("{} is not there: {get}", source.name));
+                    self.printer.message(format_args!("{} is missing: {get}", source.name));
                     None
                 }
             };
@@ -295,7 +295,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Who takes part, and what they came to: everyone, or with `--finished` those who need no fit.
+    /// The learners and their results: all, or with `--finished` those that need no fit.
     fn evaluate(
         &self,
         source: &Source,
@@ -317,7 +317,7 @@ impl<'a> Frame<'a> {
             folds: &folds,
             protocol: cut.protocol(),
             seed,
-            threads: self.args.compute.threads,
+            threads: self.args.compute.threads.count,
             journal: Some(self.journal),
         };
         let mut entrants = self.experiment.entrants.clone();

@@ -100,8 +100,8 @@ pub fn experiment() -> Experiment {
         name: "table1",
         title: "Table 1: six measures on three sets",
         about: "The paper reports ten-fold cross-validation. Its released script draws the rows of the folds with replacement and \
-                reports the best test iteration of each fold: `released protocol` does the same, and the paper's rows stand there. \
-                `ten folds` are disjoint and everything is chosen inside the training rows: those figures say how good a model is.",
+                reports the best test iteration of each fold: `released protocol` does the same, and is compared with the paper's rows. \
+                `ten folds` are disjoint and model selection uses training rows only: those numbers estimate generalisation.",
         measures: &MEASURES,
         sets: vec![MOVIE, HUMAN_GENE, NATURAL_SCENE],
         divisions: vec![Division::TenFolds, Division::Released],

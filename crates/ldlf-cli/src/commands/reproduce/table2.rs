@@ -15,7 +15,7 @@ const PUBLISHED: [(&str, f64, f64); 5] = [
     ("dLDLF + VGG-Face", 2.24, 0.02),
 ];
 
-/// Everyone who estimates ages from features, the forest first and the mean last.
+/// All learners that estimate ages from features, the forest first and the mean last.
 pub fn entrants() -> Vec<Entrant> {
     let learners = [
         "sldlf",
@@ -45,7 +45,7 @@ pub fn experiment() -> Experiment {
     Experiment {
         name: "table2",
         title: "Table 2: age estimation, ten-fold cross-validation",
-        about: "The paper's rows are of MORPH, the deep ones end to end on its images, and answer with the most probable age. Here the \
+        about: "The paper's rows are of MORPH, the deep ones end to end on its images, and predict the most probable age. Here the \
                 learners read a table of features. FG-Net is free and shows the same comparison on a small scale; its errors are \
                 not comparable with those of MORPH.",
         measures: &MEASURES,

@@ -1,4 +1,4 @@
-//! Table 3: errors of age estimation when few rows are learnt from.
+//! Table 3: errors of age estimation with few training rows.
 
 use super::experiment::{Division, Experiment, Number, Published};
 use super::sets::{FG_NET, MORPH_SUB};
@@ -27,9 +27,9 @@ pub fn experiment() -> Experiment {
     };
     Experiment {
         name: "table3",
-        title: "Table 3: age estimation, training shares of 10 % to 60 %",
-        about: "Random splits learn from the named share of the rows and test on the rest. The paper's rows are of a balanced part of \
-                MORPH (20,160 images); dLDLF learnt there end to end on AlexNet, the others from features of AlexNet. FG-Net shows \
+        title: "Table 3: age estimation, training fractions of 10 % to 60 %",
+        about: "Random splits train on the given fraction of the rows and test on the rest. The paper's rows are of a balanced part of \
+                MORPH (20,160 images); dLDLF is trained there end to end on AlexNet, the others from features of AlexNet. FG-Net shows \
                 the same comparison on a small scale; its errors are not comparable with those of MORPH.",
         measures: &MEASURES,
         sets: vec![MORPH_SUB, FG_NET],

@@ -1,4 +1,4 @@
-"""The door into Rust: other threads go on, Ctrl-C is heard, callbacks are called, nothing leaks or prints."""
+"""Work in the background: other threads run, Ctrl-C works, callbacks are called, nothing leaks or prints."""
 
 import signal
 import subprocess

@@ -1,5 +1,5 @@
-//! The one door into Rust: work runs on a thread of its own while the caller waits without holding the interpreter, so that
-//! other Python threads go on, and looks for Ctrl-C many times a second, whatever the work is doing.
+//! The one entry point for long work: it runs on a thread of its own while the caller waits without holding the interpreter, so
+//! that other Python threads run, and checks for Ctrl-C many times per second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,24 +9,24 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// How often the waiting caller looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often the waiting caller checks for Ctrl-C.
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
-/// How long the caller waits for work that was asked to stop; then it leaves the thread to end by itself.
-const FAREWELL: Duration = Duration::from_millis(300);
+/// How long the caller waits for interrupted work to end; then it abandons the thread.
+const GRACE: Duration = Duration::from_millis(300);
 
 /// Deep recursion has as much room here as on a main thread.
 const STACK: usize = 8 << 20;
 
-/// What a worker says while it works.
+/// A message from the worker.
 pub enum Message<E, R> {
-    /// Something worth telling; the worker waits for the answer whether to go on.
+    /// An event; the worker waits for the reply whether to continue.
     Event(E),
-    /// The end.
+    /// The result.
     Done(R),
 }
 
-/// What a worker holds: a flag that asks it to stop, and a line to the caller.
+/// The worker's side: a flag that stops it, and a channel to the caller.
 pub struct Worker<E, R> {
     stop: Arc<AtomicBool>,
     events: Sender<Message<E, R>>,
@@ -39,18 +39,18 @@ impl<E, R> Worker<E, R> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Tells the caller and waits for its word: whether to go on.
-    pub fn tell(&self, event: E) -> bool {
+    /// Sends an event to the caller and waits for the reply: whether to continue.
+    pub fn report(&self, event: E) -> bool {
         self.events.send(Message::Event(event)).is_ok() && self.answers.recv().unwrap_or(false)
     }
 }
 
-/// Runs `work` and gives what it gives. `heard` is called on the caller's thread, holding the interpreter, for every event; it
-/// says whether to go on. When it fails, or on Ctrl-C, the work is asked to stop and the exception is raised at once.
+/// Runs `work` and returns its result. `on_event` is called on the caller's thread, holding the interpreter, for every event; it
+/// returns whether to continue. When it fails, or on Ctrl-C, the work is stopped and the exception is raised at once.
 pub fn run<E: Send + 'static, R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Worker<E, R>) -> R + Send + 'static,
-    mut heard: impl FnMut(E) -> PyResult<bool>,
+    mut on_event: impl FnMut(E) -> PyResult<bool>,
 ) -> PyResult<R> {
     let stop = Arc::new(AtomicBool::new(false));
     let (events, mut inbox) = channel();
@@ -67,11 +67,11 @@ pub fn run<E: Send + 'static, R: Send + 'static>(
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
     let outcome = loop {
         let inbox = &mut inbox;
-        match py.detach(move || inbox.recv_timeout(LOOK)) {
+        match py.detach(move || inbox.recv_timeout(POLL_EVERY)) {
             Ok(Message::Done(result)) => return Ok(result),
-            Ok(Message::Event(event)) => match heard(event) {
-                Ok(go_on) => {
-                    let _ = replies.send(go_on);
+            Ok(Message::Event(event)) => match on_event(event) {
+                Ok(proceed) => {
+                    let _ = replies.send(proceed);
                 }
                 Err(error) => break error,
             },
@@ -90,11 +90,11 @@ pub fn run<E: Send + 'static, R: Send + 'static>(
     stop.store(true, Ordering::Relaxed);
     drop(replies);
     let inbox = &mut inbox;
-    py.detach(move || while let Ok(Message::Event(_)) = inbox.recv_timeout(FAREWELL) {});
+    py.detach(move || while let Ok(Message::Event(_)) = inbox.recv_timeout(GRACE) {});
     Err(outcome)
 }
 
-/// As [`run`], for work that tells nothing on its way.
+/// As [`run`], for work without events.
 pub fn run_silently<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,
