@@ -15,7 +15,8 @@ from ldlf.datasets import make_mixture
 from quick import quick
 from scipy import io, sparse
 
-EXPORTED = ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean"]
+GROWN = ["random-forest", "extra-trees", "ldlogitboost", "aoso-ldlogitboost"]
+EXPORTED = ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean", *GROWN]
 TOLERANCE = 1e-5
 DATA = Path(os.environ.get("LDLF_DATA", REPOSITORY.parent / "shared" / "data"))
 
@@ -24,7 +25,9 @@ def run(file, X, outputs=("distributions",)):
     """What onnxruntime says about rows, after the checker has looked at the file."""
     model = onnx.load_from_string(file)
     onnx.checker.check_model(model, full_check=True)
-    assert {node.domain for node in model.graph.node} == {""}, "standard operators only"
+    domains = {node.domain for node in model.graph.node}
+    assert "" in domains and domains <= {"", "ai.onnx.ml"}, "standard operators only"
+    assert domains == {operators.domain for operators in model.opset_import}
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
@@ -82,6 +85,50 @@ def test_every_way_to_build_a_forest(parameters, distributions):
     assert_alike(fitted("sldlf", X, y, **parameters), X)
 
 
+@pytest.mark.parametrize(
+    "parameters",
+    [{"trees": 1}, {"trees": 50, "min_leaf_weight": 1}, {"max_depth": 1}, {"max_depth": 20, "bootstrap": True}],
+    ids=str,
+)
+@pytest.mark.parametrize("learner", ["random-forest", "extra-trees"])
+def test_every_size_of_grown_trees(learner, parameters, distributions):
+    X, y = distributions
+    assert_alike(fitted(learner, X, y, **parameters), X)
+
+
+@pytest.mark.parametrize("learner", ["ldlogitboost", "aoso-ldlogitboost"])
+def test_many_boosted_trees(learner, distributions):
+    X, y = distributions
+    model = fitted(learner, X, y, rounds=1000, patience=1000, validation_fraction=0)
+    assert dict(model.inspection_)["trees"] >= 1000
+    assert_alike(model, X)
+
+
+@pytest.mark.parametrize("learner", GROWN)
+def test_trees_without_a_split(learner):
+    X, y = make_mixture(50, features=3, labels=4)
+    model = fitted(learner, np.zeros_like(X), y)
+    assert dict(model.inspection_)["deepest_leaf"] == 0
+    assert_alike(model, X)
+
+
+def test_rows_on_a_threshold_go_the_same_way():
+    # Between two neighboring numbers of single precision there is no third: every threshold is a value of the data.
+    X = np.arange(64, dtype=np.int32)[:, None] + np.float32(1).view(np.int32)
+    X = np.vstack([X, X + 2**23 * 10]).view(np.float32)
+    y = np.random.default_rng(0).dirichlet(np.ones(3), len(X))
+    model = fitted("random-forest", X, y, trees=1, bootstrap=False, min_leaf_weight=1, max_features=1.0)
+    assert dict(model.inspection_)["leaves"] == len(X)
+    assert_alike(model, X)
+
+
+@pytest.mark.parametrize("learner", EXPORTED)
+def test_only_grown_trees_need_operators_of_machine_learning(learner, distributions):
+    model = onnx.load_from_string(fitted(learner, *distributions, label_values=[1, 2, 3, 4]).to_onnx())
+    versions = {operators.domain: operators.version for operators in model.opset_import}
+    assert versions == ({"": 17, "ai.onnx.ml": 3} if learner in GROWN else {"": 17})
+
+
 @pytest.mark.parametrize("learner", EXPORTED)
 def test_rows_far_from_those_that_were_learnt_from(learner, distributions):
     X, y = distributions
@@ -90,7 +137,7 @@ def test_rows_far_from_those_that_were_learnt_from(learner, distributions):
     far[0], far[1] = 1e-45, -1e-45  # the smallest numbers there are
     far[2], far[3] = 1e4, -1e4
     far[4, 0], far[5, 1], far[6, 2] = 1e30, -1e30, 3e38
-    if learner not in ("sldlf", "sndf-ldl", "mean"):
+    if learner not in ("sldlf", "sndf-ldl", "mean", *GROWN):
         far = far[:4]  # without clipping, sums of such numbers are not finite here either
     assert_alike(model, far)
 
@@ -153,6 +200,17 @@ def test_other_models_say_that_they_cannot_and_which_can(learner, distributions)
 def test_a_mixture_is_exported_when_its_members_can_be(distributions):
     X, y = distributions
     assert_alike(fitted("sldlf-auto", X, y, baselines=False, forests=2, iterations=30), X)
+
+
+def test_a_mixture_with_grown_trees_is_exported():
+    # Steps along two of many features: grown trees find them, and neighbors and kernels do not.
+    X = np.random.default_rng(0).normal(size=(300, 40)).astype(np.float32)
+    steps = (X[:, 0] > 0.3).astype(int) + (X[:, 1] > -0.2)
+    y = np.array([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]])[steps]
+    model = fitted("sldlf-auto", X, y, baselines=True, iterations=30)
+    members = {told.removeprefix("member ") for told, _ in model.inspection_ if told.startswith("member ")}
+    assert members & set(GROWN) and members <= set(EXPORTED), members
+    assert_alike(model, X)
 
 
 def test_a_file_is_written_once(tmp_path, distributions):

@@ -25,6 +25,7 @@ impl Algorithm for AosoLdLogitBoost {
 
     const FACTS: Facts = Facts {
         iterates: true,
+        exports: true,
         ..Facts::new(
             "aoso-ldlogitboost",
             "boosted trees whose leaves separate one adaptively chosen pair of labels",

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use ldlf_core::dataset::Tabular;
 use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
@@ -21,6 +22,7 @@ use ldlf_trees::columns::Codes;
 use ldlf_trees::regression_tree::{self, Tree, sum_over_trees};
 use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
+use ldlf_trees::tree_graph;
 
 use crate::aoso_ldlogitboost::AosoLdLogitBoost;
 use crate::ldlogitboost::LdLogitBoost;
@@ -327,6 +329,11 @@ impl Model for BoostedModel {
 
     fn inspect(&self) -> Vec<(String, Value)> {
         regression_tree::inspect(&self.trees)
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let scores = tree_graph::add_sum(graph, features, &self.trees, &self.start);
+        Some(graph.softmax(&scores))
     }
 }
 

@@ -35,11 +35,14 @@ impl ExtraTrees {
 impl Algorithm for ExtraTrees {
     type Parameters = TreeForestParameters;
 
-    const FACTS: Facts = Facts::new(
-        "extra-trees",
-        "trees with random thresholds that split on the whole distribution; leaves hold mean distributions",
-        "Geurts, Ernst, Wehenkel 2006; several outputs as in scikit-learn",
-    );
+    const FACTS: Facts = Facts {
+        exports: true,
+        ..Facts::new(
+            "extra-trees",
+            "trees with random thresholds that split on the whole distribution; leaves hold mean distributions",
+            "Geurts, Ernst, Wehenkel 2006; several outputs as in scikit-learn",
+        )
+    };
 
     fn defaults() -> TreeForestParameters {
         TreeForestParameters { max_features: 0.5, bootstrap: false, ..TreeForestParameters::default() }

@@ -25,6 +25,7 @@ impl Algorithm for LdLogitBoost {
 
     const FACTS: Facts = Facts {
         iterates: true,
+        exports: true,
         ..Facts::new(
             "ldlogitboost",
             "boosted regression trees, one per label and round, on the K-L divergence",

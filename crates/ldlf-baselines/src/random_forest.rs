@@ -75,11 +75,14 @@ impl RandomForest {
 impl Algorithm for RandomForest {
     type Parameters = TreeForestParameters;
 
-    const FACTS: Facts = Facts::new(
-        "random-forest",
-        "bagged trees that split on the whole distribution; leaves hold mean distributions",
-        "Breiman 2001; several outputs as in scikit-learn",
-    );
+    const FACTS: Facts = Facts {
+        exports: true,
+        ..Facts::new(
+            "random-forest",
+            "bagged trees that split on the whole distribution; leaves hold mean distributions",
+            "Breiman 2001; several outputs as in scikit-learn",
+        )
+    };
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         p.check_memory(data)?;

@@ -1,4 +1,4 @@
-//! A model as a graph of standard operators (those of `ai.onnx`), for runtimes without `ldlf`.
+//! A model as a graph of standard operators (those of `ai.onnx`, for grown trees also of `ai.onnx.ml`), for runtimes without `ldlf`.
 //!
 //! A model adds nodes to a [`Graph`] and says which of its values are the distributions
 //! ([`Model::add_to_graph`](crate::Model::add_to_graph)); [`TrainedModel::graph`] adds what all models have: the input,
@@ -48,12 +48,27 @@ pub enum Kind {
 }
 
 /// An attribute of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
     /// A whole number.
     Int(i64),
     /// A type of numbers.
     Kind(Kind),
+    /// Whole numbers.
+    Ints(Vec<i64>),
+    /// Numbers of single precision.
+    Floats(Vec<f32>),
+    /// Words.
+    Strings(Vec<&'static str>),
+}
+
+/// A set of operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// `ai.onnx`.
+    Standard,
+    /// `ai.onnx.ml`: operators of classical machine learning.
+    MachineLearning,
 }
 
 /// A value in the graph: the output of a node, or a constant.
@@ -81,7 +96,9 @@ pub struct Constant {
 /// One operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The operator, as `ai.onnx` calls it.
+    /// The set that the operator belongs to.
+    pub domain: Domain,
+    /// The operator, as its domain calls it.
     pub operator: &'static str,
     /// The names of its inputs.
     pub inputs: Vec<String>,
@@ -224,24 +241,31 @@ impl Graph {
         inputs: &[&Flow],
         attributes: &[(&'static str, Attribute)],
     ) -> Flow {
-        let mut outputs = self.nodes_of(operator, &[name], inputs, attributes);
-        outputs.pop().expect("one name gives one value")
+        self.nodes_of((Domain::Standard, operator), &[name], inputs, attributes.to_vec()).remove(0)
     }
 
-    fn nodes_of(
+    /// Adds an operation of `ai.onnx.ml` with one output.
+    pub fn machine_learning_node(
         &mut self,
         operator: &'static str,
+        name: &str,
+        inputs: &[&Flow],
+        attributes: Vec<(&'static str, Attribute)>,
+    ) -> Flow {
+        self.nodes_of((Domain::MachineLearning, operator), &[name], inputs, attributes).remove(0)
+    }
+
+    /// Adds an operation with one output per name.
+    fn nodes_of(
+        &mut self,
+        (domain, operator): (Domain, &'static str),
         names: &[&str],
         inputs: &[&Flow],
-        attributes: &[(&'static str, Attribute)],
+        attributes: Vec<(&'static str, Attribute)>,
     ) -> Vec<Flow> {
         let outputs: Vec<String> = names.iter().map(|name| self.unique(name)).collect();
-        self.nodes.push(Node {
-            operator,
-            inputs: inputs.iter().map(|flow| flow.0.clone()).collect(),
-            outputs: outputs.clone(),
-            attributes: attributes.to_vec(),
-        });
+        let inputs = inputs.iter().map(|flow| flow.0.clone()).collect();
+        self.nodes.push(Node { domain, operator, inputs, outputs: outputs.clone(), attributes });
         outputs.into_iter().map(Flow).collect()
     }
 
@@ -285,7 +309,8 @@ impl Graph {
             return vec![rows.clone()];
         }
         let sizes = self.i64s("widths", widths.iter().map(|&width| width as i64).collect());
-        self.nodes_of("Split", &vec![name; widths.len()], &[rows, &sizes], &[("axis", Attribute::Int(1))])
+        let split = (Domain::Standard, "Split");
+        self.nodes_of(split, &vec![name; widths.len()], &[rows, &sizes], vec![("axis", Attribute::Int(1))])
     }
 
     /// The same numbers in another precision.
@@ -348,7 +373,8 @@ impl Graph {
 
     fn add_output(&mut self, name: &'static str, width: Option<usize>, operator: &'static str, of: &[&Flow]) {
         let inputs = of.iter().map(|flow| flow.0.clone()).collect();
-        self.nodes.push(Node { operator, inputs, outputs: vec![name.into()], attributes: Vec::new() });
+        let (domain, attributes) = (Domain::Standard, Vec::new());
+        self.nodes.push(Node { domain, operator, inputs, outputs: vec![name.into()], attributes });
         self.outputs.push(Output { name, width });
     }
 }

@@ -1,7 +1,6 @@
 //! Models as ONNX files: the graph of [`ldlf_core::graph`] as the protocol buffers that onnxruntime and others read.
 //!
-//! Standard operators only (`ai.onnx`, opset 17), a free number of rows, and as metadata: the learner, the version
-//! of `ldlf`, and as JSON the names of features and labels and the values of ordered labels.
+//! Standard operators only (`ai.onnx`, opset 17, and for grown trees `ai.onnx.ml`, opset 3), a free number of rows, and as metadata: the learner, the version of `ldlf`, and as JSON the names of features and labels and the values of ordered labels.
 //!
 //! ```
 //! use ldlf_core::{Dataset, Features, Matrix, mean::Mean};
@@ -15,7 +14,7 @@
 
 mod messages;
 
-use ldlf_core::graph::{Attribute, Constant, FEATURES, Graph, Kind, Node, Numbers};
+use ldlf_core::graph::{Attribute, Constant, Domain, FEATURES, Graph, Kind, Node, Numbers};
 use ldlf_core::{Error, Result, Schema, TrainedModel};
 use prost::Message;
 use serde_json::json;
@@ -30,6 +29,9 @@ const IR_VERSION: i64 = 8;
 
 /// The version of the operators: old enough for runtimes of recent years, new enough for every operator used.
 const OPSET: i64 = 17;
+
+/// The version of the operators of `ai.onnx.ml`, as old as [`OPSET`] or older.
+const MACHINE_LEARNING_OPSET: i64 = 3;
 
 /// Maximum size of a message of protocol buffers.
 const LARGEST_FILE: usize = i32::MAX as usize;
@@ -56,7 +58,7 @@ pub fn graph_to_bytes(graph: &Graph, mut facts: Facts) -> Result<Vec<u8>> {
         producer_name: "ldlf".into(),
         producer_version: env!("CARGO_PKG_VERSION").into(),
         graph: Some(graph_message(graph)),
-        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: OPSET }],
+        opset_import: operator_sets(graph),
         metadata_props: facts
             .into_iter()
             .map(|(key, value)| StringStringEntryProto { key: key.into(), value })
@@ -69,6 +71,23 @@ pub fn graph_to_bytes(graph: &Graph, mut facts: Facts) -> Result<Vec<u8>> {
         )));
     }
     Ok(model.encode_to_vec())
+}
+
+/// The sets of operators that a graph needs: not every runtime has those of machine learning.
+fn operator_sets(graph: &Graph) -> Vec<OperatorSetIdProto> {
+    let in_use = |domain: Domain| graph.nodes().iter().any(|node| node.domain == domain);
+    let set = |domain: Domain, version| OperatorSetIdProto { domain: domain_name(domain).into(), version };
+    let learning =
+        in_use(Domain::MachineLearning).then(|| set(Domain::MachineLearning, MACHINE_LEARNING_OPSET));
+    [set(Domain::Standard, OPSET)].into_iter().chain(learning).collect()
+}
+
+/// A set's name in the file; that of the standard operators is empty.
+fn domain_name(domain: Domain) -> &'static str {
+    match domain {
+        Domain::Standard => "",
+        Domain::MachineLearning => "ai.onnx.ml",
+    }
 }
 
 fn graph_message(graph: &Graph) -> GraphProto {
@@ -97,17 +116,25 @@ fn node(node: &Node) -> NodeProto {
         output: node.outputs.clone(),
         name: node.outputs[0].clone(),
         op_type: node.operator.into(),
-        attribute: node.attributes.iter().map(|(name, value)| attribute(name, *value)).collect(),
+        attribute: node.attributes.iter().map(|(name, value)| attribute(name, value)).collect(),
+        domain: domain_name(node.domain).into(),
     }
 }
 
-fn attribute(name: &str, value: Attribute) -> AttributeProto {
-    let i = match value {
-        Attribute::Int(number) => number,
-        Attribute::Kind(Kind::F32) => messages::FLOAT.into(),
-        Attribute::Kind(Kind::F64) => messages::DOUBLE.into(),
-    };
-    AttributeProto { name: name.into(), i: Some(i), r#type: messages::INT }
+fn attribute(name: &str, value: &Attribute) -> AttributeProto {
+    let typed = |r#type| AttributeProto { name: name.into(), r#type, ..AttributeProto::default() };
+    let whole = |i: i64| AttributeProto { i: Some(i), ..typed(messages::INT) };
+    match value {
+        Attribute::Int(number) => whole(*number),
+        Attribute::Kind(Kind::F32) => whole(messages::FLOAT.into()),
+        Attribute::Kind(Kind::F64) => whole(messages::DOUBLE.into()),
+        Attribute::Ints(ints) => AttributeProto { ints: ints.clone(), ..typed(messages::INTS) },
+        Attribute::Floats(floats) => AttributeProto { floats: floats.clone(), ..typed(messages::FLOATS) },
+        Attribute::Strings(words) => {
+            let strings = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+            AttributeProto { strings, ..typed(messages::STRINGS) }
+        }
+    }
 }
 
 fn tensor(constant: &Constant) -> TensorProto {
@@ -138,7 +165,7 @@ mod tests {
     fn a_file_reads_back_to_its_graph() {
         let bytes = graph_to_bytes(&a_graph(), vec![("learner", "sldlf".into())]).unwrap();
         let model = ModelProto::decode(&*bytes).unwrap();
-        assert_eq!((model.ir_version, model.opset_import[0].version), (8, 17));
+        assert_eq!((model.ir_version, model.opset_import[0].version, model.opset_import.len()), (8, 17, 1));
         let keys: Vec<&str> = model.metadata_props.iter().map(|fact| &*fact.key).collect();
         assert_eq!(keys, ["learner", "ldlf_version"]);
         let graph = model.graph.unwrap();
@@ -160,6 +187,30 @@ mod tests {
         let sizes: Vec<DimensionValue> =
             tensor.shape.unwrap().dim.into_iter().map(|size| size.value.unwrap()).collect();
         assert_eq!(sizes, [DimensionValue::Param("rows".into()), DimensionValue::Value(3)]);
+    }
+
+    #[test]
+    fn operators_of_machine_learning_bring_their_domain_and_lists_as_attributes() {
+        let mut graph = Graph::new(1);
+        let attributes = vec![
+            ("target_ids", Attribute::Ints(vec![0, 0])),
+            ("target_weights", Attribute::Floats(vec![0.25, -1.0])),
+            ("nodes_modes", Attribute::Strings(vec!["LEAF", "BRANCH_LEQ"])),
+        ];
+        let x = graph.features();
+        let sums = graph.machine_learning_node("TreeEnsembleRegressor", "sums", &[&x], attributes);
+        graph.finish(&sums, 1, None);
+        let model = ModelProto::decode(&*graph_to_bytes(&graph, Facts::new()).unwrap()).unwrap();
+        let sets: Vec<(&str, i64)> =
+            model.opset_import.iter().map(|set| (&*set.domain, set.version)).collect();
+        assert_eq!(sets, [("", 17), ("ai.onnx.ml", 3)]);
+        let nodes = model.graph.unwrap().node;
+        let domains: Vec<&str> = nodes.iter().map(|node| &*node.domain).collect();
+        assert_eq!(domains, ["ai.onnx.ml", "", "", ""]);
+        let [ids, weights, modes] = &nodes[0].attribute[..] else { panic!("three attributes") };
+        assert_eq!((&*ids.name, ids.r#type, &*ids.ints), ("target_ids", 7, &[0, 0][..]));
+        assert_eq!((weights.r#type, &*weights.floats), (6, &[0.25, -1.0][..]));
+        assert_eq!((modes.r#type, &*modes.strings[1]), (8, &b"BRANCH_LEQ"[..]));
     }
 
     #[test]

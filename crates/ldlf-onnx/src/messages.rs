@@ -11,6 +11,12 @@ pub const INT64: i32 = 7;
 pub const DOUBLE: i32 = 11;
 /// `AttributeProto.AttributeType.INT`.
 pub const INT: i32 = 2;
+/// `AttributeProto.AttributeType.FLOATS`.
+pub const FLOATS: i32 = 6;
+/// `AttributeProto.AttributeType.INTS`.
+pub const INTS: i32 = 7;
+/// `AttributeProto.AttributeType.STRINGS`.
+pub const STRINGS: i32 = 8;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct ModelProto {
@@ -70,6 +76,8 @@ pub struct NodeProto {
     pub op_type: String,
     #[prost(message, repeated, tag = "5")]
     pub attribute: Vec<AttributeProto>,
+    #[prost(string, tag = "7")]
+    pub domain: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -79,6 +87,12 @@ pub struct AttributeProto {
     // Written even where it is 0: an absent value counts as missing.
     #[prost(int64, optional, tag = "3")]
     pub i: Option<i64>,
+    #[prost(float, repeated, tag = "7")]
+    pub floats: Vec<f32>,
+    #[prost(int64, repeated, tag = "8")]
+    pub ints: Vec<i64>,
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    pub strings: Vec<Vec<u8>>,
     #[prost(int32, tag = "20")]
     pub r#type: i32,
 }

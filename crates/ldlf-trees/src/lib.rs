@@ -2,10 +2,11 @@
 //! soft forest.
 //!
 //! Features by column ([`columns`]), the best split of some rows ([`split_search`]), one tree ([`tree_builder`], [`regression_tree`]),
-//! and many of them, averaged ([`tree_forest`]).
+//! many of them, averaged ([`tree_forest`]), and any list of them in a graph for other runtimes ([`tree_graph`]).
 
 pub mod columns;
 pub mod regression_tree;
 pub mod split_search;
 pub mod tree_builder;
 pub mod tree_forest;
+pub mod tree_graph;

@@ -183,10 +183,16 @@ fn rows_together(rows: usize) -> usize {
     (rows / 4).next_multiple_of(LANES).clamp(64, 512)
 }
 
-/// Sums the outputs of `trees` for every row: `[rows, labels]`, in double precision, in the order of the trees.
+/// The label that the first output of tree `number` adds to.
 ///
 /// A tree with as many outputs as there are labels adds its whole leaf; of trees with one output, tree `t` adds
 /// to label `t mod labels`.
+pub(crate) fn first_label(tree: &Tree, number: usize, labels: usize) -> usize {
+    if tree.outputs() == labels { 0 } else { number % labels }
+}
+
+/// Sums the outputs of `trees` for every row: `[rows, labels]`, in double precision, in the order of the trees. A tree has an output
+/// for every label, or one output; then the trees take turns at the labels.
 pub fn sum_over_trees(trees: &[Tree], labels: usize, features: &Features, threads: &Threads) -> Vec<f64> {
     let cols = features.cols();
     let parts = threads.map(chunks(features.rows(), rows_together(features.rows())), |rows| {
@@ -199,7 +205,7 @@ pub fn sum_over_trees(trees: &[Tree], labels: usize, features: &Features, thread
         }
         for (number, tree) in trees.iter().enumerate() {
             let outputs = tree.values.cols();
-            let first = if outputs == labels { 0 } else { number % labels };
+            let first = first_label(tree, number, labels);
             let mut add = |row: usize, leaf: usize| {
                 let out = &mut sums[row * labels + first..row * labels + first + outputs];
                 out.iter_mut().zip(tree.values.row(leaf)).for_each(|(o, &v)| *o += f64::from(v));

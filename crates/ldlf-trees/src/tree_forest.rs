@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
@@ -14,6 +15,7 @@ use rand::RngExt;
 use crate::regression_tree::{self, Tree, sum_over_trees};
 use crate::split_search::SplitColumns;
 use crate::tree_builder::{Limits, Objective, grow};
+use crate::tree_graph;
 
 /// Trees between two reports: enough to keep every thread busy.
 const TREES_TOGETHER: usize = 16;
@@ -141,6 +143,12 @@ impl Model for ForestModel {
 
     fn inspect(&self) -> Vec<(String, Value)> {
         regression_tree::inspect(&self.trees)
+    }
+
+    /// The sum over the trees, normalised, is their mean.
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let sums = tree_graph::add_sum(graph, features, &self.trees, &vec![0.0; self.labels]);
+        Some(graph.normalise(&sums))
     }
 }
 

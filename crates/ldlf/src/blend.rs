@@ -197,6 +197,7 @@ pub fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ldlf_core::FitContext;
     use ldlf_core::measures::{KL, mean_over_rows};
 
     fn data() -> Dataset {
@@ -220,5 +221,33 @@ mod tests {
         let of = |p: &Matrix<f32>| mean_over_rows(&KL, data().targets(), p, None);
         let together = of(&mix(&weights, &members).unwrap());
         assert!(together < of(members[0]) && together < of(members[1]), "{weights:?} {together}");
+    }
+
+    fn member(learner: &str, settings: &[&str]) -> Member {
+        let settings = Settings::parse(settings).unwrap();
+        let built = registry::build(learner, None, &settings).unwrap();
+        let model = built.fit(&data(), &mut FitContext::new(0, Threads::one(), &mut ())).unwrap().model;
+        Member { learner: learner.into(), settings, weight: 0.5, model }
+    }
+
+    #[test]
+    fn a_mixture_with_grown_trees_is_a_graph() {
+        let forest = &["trees=2", "min_leaf_weight=1", "bootstrap=false", "max_features=1"];
+        let members = vec![member("random-forest", forest), member("extra-trees", forest)];
+        let mut graph = Graph::new(1);
+        let features = graph.features();
+        let mixed = Blend { members, trials: Vec::new() }.add_to_graph(&mut graph, &features);
+        assert!(mixed.is_some());
+        let trees = graph.nodes().iter().filter(|node| node.operator == "TreeEnsembleRegressor");
+        let names: Vec<&str> = trees.map(|node| &*node.outputs[0]).collect();
+        assert_eq!(names, ["member_0/trees", "member_1/trees"]);
+    }
+
+    #[test]
+    fn a_mixture_with_a_member_that_is_no_graph_is_none() {
+        let members = vec![member("random-forest", &["trees=2"]), member("aa-knn", &["neighbors=1"])];
+        let mut graph = Graph::new(1);
+        let features = graph.features();
+        assert_eq!(Blend { members, trials: Vec::new() }.add_to_graph(&mut graph, &features), None);
     }
 }

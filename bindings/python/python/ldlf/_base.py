@@ -325,7 +325,7 @@ class LDLEstimator(BaseEstimator):
 
         It reads ``features`` of shape (rows, features) in single precision and gives ``distributions`` of shape (rows, labels), for
         labels that stand for numbers also ``mean`` and ``mode`` of shape (rows,). Names are in its metadata. A row with a missing
-        value gives NaN. Models that look up training rows or grown trees raise.
+        value gives NaN. Models that cannot be exported, such as those that look up training rows, raise.
 
         Parameters
         ----------
