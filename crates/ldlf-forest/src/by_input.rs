@@ -37,6 +37,12 @@ impl ByInput {
         }
     }
 
+    /// Whether some row holds this input.
+    #[inline(always)]
+    pub fn holds(&self, input: usize) -> bool {
+        self.starts[input] != self.starts[input + 1]
+    }
+
     /// The entries of one input: rows and values.
     #[inline(always)]
     pub fn of(&self, input: usize) -> &[(u32, f32)] {

@@ -13,7 +13,8 @@ use crate::linear::LinearMap;
 ///
 /// Updates are lazy: with sparse rows a step touches only the inputs that the mini-batch holds. What it does to the others (decay,
 /// momentum) depends on nothing but themselves, so each input replays the steps it missed, with the same operations in the same
-/// order, when it is next touched. [`LazyOptimizer::flush`] applies all pending steps.
+/// order, before it is next read: [`LazyOptimizer::catch_up`] does so for the inputs of a mini-batch before its forward pass, and
+/// [`LazyOptimizer::flush`] applies all pending steps. Whether steps are replayed at once or in parts does not change a bit.
 #[derive(Clone)]
 pub struct LazyOptimizer {
     /// First moments, or the momentum.
@@ -37,6 +38,8 @@ pub type DecayTargets = Vec<Vec<(u32, f32)>>;
 struct Shard {
     /// By input: how many of the pending steps it has taken.
     taken: Vec<usize>,
+    /// The inputs of the mini-batch that have caught up and await its step, counted from the first of this task.
+    caught_up: Vec<usize>,
     /// Room for the gradient of one input, `[units]`.
     gradient: Vec<f32>,
 }
@@ -50,6 +53,7 @@ impl LazyOptimizer {
         let zeros = || vec![0.0; map.weights().len()];
         let shard = |range: std::ops::Range<usize>| Shard {
             taken: vec![0; range.len()],
+            caught_up: Vec::with_capacity(range.len()),
             gradient: vec![0.0; map.units()],
         };
         LazyOptimizer {
@@ -149,7 +153,48 @@ impl LazyOptimizer {
         });
     }
 
-    /// As [`LazyOptimizer::step_dense`] for sparse rows, which come in parts, one after the other.
+    /// Lets the inputs of a mini-batch of sparse rows take the steps they missed. Comes before its forward pass, which so reads
+    /// the same weights as if no step were pending, and before its [`LazyOptimizer::step_sparse`].
+    pub fn catch_up<'a>(
+        &mut self,
+        map: &mut LinearMap,
+        parts: impl Iterator<Item = &'a ByInput> + Clone + Sync,
+        bias: bool,
+        threads: &Threads,
+    ) {
+        if self.pending.len() == MAX_PENDING {
+            self.flush(map, bias, threads);
+        }
+        let units = map.units();
+        let undecayed = if bias { map.inputs() - 1 } else { map.inputs() };
+        let shard = Self::sparse_shard(map.inputs());
+        let (pending, targets) = (&self.pending[..], &self.decay_targets);
+        let slices = [map.weights_mut(), &mut self.first[..], &mut self.second[..]];
+        let slices = slices.map(|slice| (slice, shard * units));
+        threads.for_each_part(&mut self.shards, slices, |index, own, [weights, first, second]| {
+            vectorise!({
+                own.caught_up.clear();
+                for (place, taken) in own.taken.iter_mut().enumerate() {
+                    let input = index * shard + place;
+                    if !parts.clone().any(|part| part.holds(input)) {
+                        continue;
+                    }
+                    own.caught_up.push(place);
+                    // Every row holds the bias: it never misses a step.
+                    if *taken < pending.len() && input < undecayed {
+                        let own = place * units..(place + 1) * units;
+                        let (w, m) = (&mut weights[own.clone()], &mut first[own.clone()]);
+                        let targets = targets.get(input).map_or(&[][..], Vec::as_slice);
+                        replay(&pending[*taken..], targets, w, m, &mut second[own]);
+                    }
+                    *taken = pending.len();
+                }
+            },);
+        });
+    }
+
+    /// As [`LazyOptimizer::step_dense`] for sparse rows, which come in parts, one after the other: those whose inputs have just
+    /// caught up.
     pub fn step_sparse<'a>(
         &mut self,
         map: &mut LinearMap,
@@ -160,11 +205,8 @@ impl LazyOptimizer {
         threads: &Threads,
     ) {
         let units = map.units();
-        if self.pending.len() == MAX_PENDING {
-            self.flush(map, bias, threads);
-        }
         self.pending.push(*step);
-        let (missed, now) = (&self.pending[..self.pending.len() - 1], self.pending.len());
+        let now = self.pending.len();
         let undecayed = if bias { map.inputs() - 1 } else { map.inputs() };
         let shard = Self::sparse_shard(map.inputs());
         let targets = &self.decay_targets;
@@ -172,34 +214,21 @@ impl LazyOptimizer {
         let slices = slices.map(|slice| (slice, shard * units));
         threads.for_each_part(&mut self.shards, slices, |index, own, [weights, first, second]| {
             vectorise!({
-                let rows = weights.chunks_exact_mut(units).zip(first.chunks_exact_mut(units));
-                let rows = rows.zip(second.chunks_exact_mut(units)).zip(&mut own.taken);
-                for (input, (((w, m), v), taken)) in (index * shard..).zip(rows) {
-                    if parts.clone().all(|part| part.of(input).is_empty()) {
-                        continue;
-                    }
-                    own.gradient.fill(0.0);
-                    let mut rows_before = 0;
-                    for part in parts.clone() {
-                        for &(row, value) in part.of(input) {
-                            let start = (rows_before + row as usize) * units;
-                            let source = &gradient[start..start + units];
-                            own.gradient.iter_mut().zip(source).for_each(|(g, s)| *g += value * s);
-                        }
-                        rows_before += part.rows();
-                    }
+                for &place in &own.caught_up {
+                    let (input, range) = (index * shard + place, place * units..(place + 1) * units);
+                    let (w, m) = (&mut weights[range.clone()], &mut first[range.clone()]);
+                    let v = &mut second[range];
+                    sum_rows(parts.clone(), input, gradient, &mut own.gradient);
                     if input < undecayed {
-                        let targets = targets.get(input).map_or(&[][..], Vec::as_slice);
-                        replay(&missed[*taken..], targets, w, m, v);
                         step.apply(w, &own.gradient, m, v);
-                        step.decay_toward(targets, w);
+                        step.decay_toward(targets.get(input).map_or(&[][..], Vec::as_slice), w);
                     } else {
-                        // Every row holds the bias: it never misses a step.
                         step.without_decay().apply(w, &own.gradient, m, v);
                     }
-                    *taken = now;
+                    own.taken[place] = now;
                 }
             },);
+            own.caught_up.clear();
         });
     }
 
@@ -260,6 +289,39 @@ fn apply_step(
     }
 }
 
+/// The gradient with respect to the weights of one input: the sum over the rows that hold it, in their order.
+#[inline(always)]
+fn sum_rows<'a>(
+    parts: impl Iterator<Item = &'a ByInput>,
+    input: usize,
+    mut gradient: &[f32],
+    sums: &mut [f32],
+) {
+    let mut is_first = true;
+    for part in parts {
+        // Several rows at a time: every sum is loaded and stored less often.
+        let (fours, rest) = part.of(input).as_chunks::<4>();
+        let (twos, ones) = rest.as_chunks::<2>();
+        fours.iter().for_each(|rows| add_rows(rows, gradient, std::mem::take(&mut is_first), sums));
+        twos.iter().for_each(|rows| add_rows(rows, gradient, std::mem::take(&mut is_first), sums));
+        ones.iter().for_each(|row| add_rows(&[*row], gradient, std::mem::take(&mut is_first), sums));
+        gradient = &gradient[part.rows() * sums.len()..];
+    }
+}
+
+/// Adds rows of the gradient times their values, one after the other, to sums that start at zero with the first rows.
+#[inline(always)]
+fn add_rows<const N: usize>(rows: &[(u32, f32); N], gradient: &[f32], is_first: bool, sums: &mut [f32]) {
+    let units = sums.len();
+    let sources = rows.map(|(row, _)| &gradient[row as usize * units..][..units]);
+    let add = |start: f32, unit: usize| (0..N).fold(start, |sum, k| sum + rows[k].1 * sources[k][unit]);
+    if is_first {
+        sums.iter_mut().enumerate().for_each(|(unit, sum)| *sum = add(0.0, unit));
+    } else {
+        sums.iter_mut().enumerate().for_each(|(unit, sum)| *sum = add(*sum, unit));
+    }
+}
+
 /// Lets the weights of one input take steps it has missed.
 #[inline(always)]
 fn replay(steps: &[Step], targets: &[(u32, f32)], w: &mut [f32], m: &mut [f32], v: &mut [f32]) {
@@ -292,6 +354,18 @@ mod tests {
         by_input
     }
 
+    fn take_step(
+        state: &mut LazyOptimizer,
+        map: &mut LinearMap,
+        x: &ByInput,
+        gradient: &[f32],
+        step: &Step,
+        bias: bool,
+    ) {
+        state.catch_up(map, std::iter::once(x), bias, &Threads::one());
+        state.step_sparse(map, std::iter::once(x), gradient, step, bias, &Threads::one());
+    }
+
     #[test]
     fn sparse_and_dense_steps_agree_and_follow_the_formula() {
         let (sparse, dense) = sparse_and_dense();
@@ -301,7 +375,7 @@ mod tests {
         let (mut a, mut b) = (start.clone(), start.clone());
         let by_input = by_input(&sparse);
         let mut state = LazyOptimizer::new(&start);
-        state.step_sparse(&mut a, std::iter::once(&by_input), &gradient, &step, true, &Threads::one());
+        take_step(&mut state, &mut a, &by_input, &gradient, &step, true);
         LazyOptimizer::new(&start).step_dense(&mut b, &dense, &gradient, &step, true, &Threads::one());
         // Input 1 stands only in the second row, with 2: w - 0.5 (2 g + 0.1 w).
         let expected = [1.0 - 0.5 * (2.0 * 0.2 + 0.1), 1.0 - 0.5 * (2.0 * 0.5 + 0.1)];
@@ -324,8 +398,7 @@ mod tests {
         for number in 0..2000 {
             let step = Step::new(Optimizer::AdamW, number, 0.01, 0.9, 1.0);
             dense.1.step_dense(&mut dense.0, &[0.0; 3], &[0.0; 2], &step, false, &Threads::one());
-            let parts = std::iter::once(&nothing);
-            sparse.1.step_sparse(&mut sparse.0, parts, &[], &step, false, &Threads::one());
+            take_step(&mut sparse.1, &mut sparse.0, &nothing, &[], &step, false);
         }
         sparse.1.flush(&mut sparse.0, false, &Threads::one());
         assert_eq!(dense.0, sparse.0);
@@ -344,24 +417,49 @@ mod tests {
     }
 
     #[test]
-    fn pending_steps_leave_the_same_bits_as_steps_taken_at_once() {
+    fn pending_steps_leave_the_same_bits_whether_flushed_at_once_or_in_parts() {
         for optimiser in [Optimizer::Sgd, Optimizer::Adam, Optimizer::AdamW] {
-            let start = LinearMap::new(40, true, 5, Seed::new(1));
-            let (mut late, mut at_once) = (start.clone(), start.clone());
-            let (mut lazy, mut eager) = (LazyOptimizer::new(&start), LazyOptimizer::new(&start));
+            let start = LinearMap::new(40, true, 21, Seed::new(1));
+            let targets: DecayTargets = (0..41).map(|input| vec![(input % 21, -6.0)]).collect();
+            let state = LazyOptimizer::new(&start).with_decay_targets(targets);
+            // Flushed never, after every step and after every seventh.
+            let mut runs = [usize::MAX, 1, 7].map(|every| (every, start.clone(), state.clone()));
             for number in 0..150 {
                 let step = Step::new(optimiser, number, 0.01 / (1.0 + number as f64), 0.9, 0.1);
-                let gradient: Vec<f32> = (0..15).map(|i| ((i + number) as f32).sin()).collect();
+                let gradient: Vec<f32> = (0..63).map(|i| ((i + number) as f32).sin()).collect();
                 let x = by_input(&a_mini_batch(number));
-                let threads = Threads::one();
-                lazy.step_sparse(&mut late, std::iter::once(&x), &gradient, &step, true, &threads);
-                eager.step_sparse(&mut at_once, std::iter::once(&x), &gradient, &step, true, &threads);
-                eager.flush(&mut at_once, true, &threads);
+                for (every, map, state) in &mut runs {
+                    take_step(state, map, &x, &gradient, &step, true);
+                    if (number + 1).is_multiple_of(*every) {
+                        state.flush(map, true, &Threads::one());
+                    }
+                }
             }
-            assert!(!lazy.is_flushed() && late != at_once);
-            lazy.flush(&mut late, true, &Threads::new(2).unwrap());
-            assert_eq!(late, at_once);
-            assert_eq!((lazy.first, lazy.second), (eager.first, eager.second));
+            assert!(runs.iter().filter(|(_, _, state)| !state.is_flushed()).count() == 2);
+            assert_ne!(runs[0].1, runs[1].1);
+            let [lazy, eager, sometimes] = runs.map(|(_, mut map, mut state)| {
+                state.flush(&mut map, true, &Threads::new(2).unwrap());
+                (map, state.first, state.second)
+            });
+            assert!(lazy == eager && sometimes == eager, "{optimiser:?}");
+        }
+    }
+
+    #[test]
+    fn inputs_that_caught_up_hold_the_weights_of_a_flushed_map() {
+        let start = LinearMap::new(40, true, 21, Seed::new(1));
+        let (mut map, mut state) = (start.clone(), LazyOptimizer::new(&start));
+        for number in 0..70 {
+            let step = Step::new(Optimizer::AdamW, number, 0.01, 0.9, 0.1);
+            let x = by_input(&a_mini_batch(number));
+            let (mut flushed, mut other) = (map.clone(), state.clone());
+            other.flush(&mut flushed, true, &Threads::one());
+            state.catch_up(&mut map, std::iter::once(&x), true, &Threads::one());
+            for input in (0..41).filter(|&input| x.holds(input)) {
+                let own = input * 21..(input + 1) * 21;
+                assert_eq!(map.weights()[own.clone()], flushed.weights()[own], "input {input}");
+            }
+            state.step_sparse(&mut map, std::iter::once(&x), &[0.5; 63], &step, true, &Threads::one());
         }
     }
 }

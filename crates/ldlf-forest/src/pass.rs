@@ -99,35 +99,66 @@ impl Pass {
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
-        let Layers { encoder, map, head } = forest;
-        let examples = examples(&data, Some(rows));
-        let (inputs, units, size) = (encoder.inputs(), head.shape().units, self.part_rows);
+        self.encode(forest.encoder, data, rows, dropout, threads);
+        self.learn(forest.map, forest.head, data, rows, aim, threads)
+    }
+
+    /// The first half of [`Pass::run`]: encodes the rows.
+    pub fn encode(
+        &mut self,
+        encoder: &Encoder,
+        data: Tabular<'_>,
+        rows: &[usize],
+        dropout: Option<DropoutDraw>,
+        threads: &Threads,
+    ) {
+        let (inputs, size) = (encoder.inputs(), self.part_rows);
         if let Features::Dense(_) = data.features {
             self.inputs.resize(rows.len() * inputs, 0.0);
         }
-        self.gradient.resize(rows.len() * units, 0.0);
         self.used = rows.len().div_ceil(size);
-        let parts = &mut self.parts[..self.used];
-        let slices = [(&mut self.inputs[..], size * inputs), (&mut self.gradient[..], size * units)];
-        threads.for_each_part(parts, slices, |index, part, [x, gradient]| {
-            let first = index * size;
-            let own = rows[first..].iter().copied().take(size);
+        let slices = [(&mut self.inputs[..], size * inputs)];
+        threads.for_each_part(&mut self.parts[..self.used], slices, |index, part, [x]| {
+            let own = rows[index * size..].iter().copied().take(size);
             let mut generator = dropout.map(|d| d.seed.numbered(index as u64).generator());
             let dropout = dropout.zip(generator.as_mut()).map(|(draw, generator)| Dropout {
                 share: draw.share,
                 generator,
                 by_row: draw.first_row.map(|first| (draw.seed, first)),
             });
-            let encoded = match data.features {
-                Features::Dense(features) => {
-                    encoder.encode_dense(features, own, dropout, x);
-                    EncodedView::Dense(x)
-                }
+            match data.features {
+                Features::Dense(features) => encoder.encode_dense(features, own, dropout, x),
                 Features::Sparse(features) => {
                     encoder.encode_sparse(features, own, dropout, &mut part.sparse);
                     part.by_input.fill(&part.sparse);
-                    EncodedView::Sparse(&part.sparse)
                 }
+            }
+        });
+    }
+
+    /// The second half of [`Pass::run`]: takes the rows that were just encoded forward and backward.
+    pub fn learn(
+        &mut self,
+        map: &LinearMap,
+        head: &Head<f32>,
+        data: Tabular<'_>,
+        rows: &[usize],
+        aim: &Aim,
+        threads: &Threads,
+    ) -> f64 {
+        let examples = examples(&data, Some(rows));
+        let (units, size) = (head.shape().units, self.part_rows);
+        self.gradient.resize(rows.len() * units, 0.0);
+        let slices = [(&mut self.gradient[..], size * units)];
+        let x = &self.inputs;
+        threads.for_each_part(&mut self.parts[..self.used], slices, |index, part, [gradient]| {
+            let first = index * size;
+            let encoded = match data.features {
+                Features::Dense(_) => {
+                    let inputs = map.inputs();
+                    EncodedView::Dense(&x[first * inputs..(first + gradient.len() / units) * inputs])
+                }
+                Features::Sparse(_) => EncodedView::Sparse(&part.sparse),
             };
             part.activations.resize(gradient.len(), 0.0);
             map.forward(encoded, &mut part.activations);

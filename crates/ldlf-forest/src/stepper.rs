@@ -13,7 +13,7 @@ use crate::lazy_optimizer::{DecayTargets, LazyOptimizer};
 use crate::linear::LinearMap;
 use crate::loss::LossForm;
 pub use crate::pass::DropoutDraw;
-use crate::pass::{Aim, Layers, Pass, Passed, examples};
+use crate::pass::{Aim, Pass, Passed, examples};
 use crate::predict::LinearActivations;
 
 /// A forest that learns: encoder, linear map and head, with the state of the optimiser and the work buffers.
@@ -111,10 +111,13 @@ impl Stepper {
     ) -> f64 {
         let weight = examples(&data, Some(rows)).total_weight();
         let aim = Aim { form: self.form, trees, scale: 1.0 / weight.max(f64::MIN_POSITIVE) };
-        let forest = Layers { encoder: &self.encoder, map: &self.map, head: &self.head };
-        let loss = self.pass.run(forest, data, rows, &aim, dropout, threads);
-        let (inputs, gradient) = self.pass.passed(data);
         let (optimiser, map, bias) = (&mut self.optimiser, &mut self.map, self.encoder.bias());
+        self.pass.encode(&self.encoder, data, rows, dropout, threads);
+        if let (Passed::Sparse(parts), _) = self.pass.passed(data) {
+            optimiser.catch_up(map, parts.iter(), bias, threads);
+        }
+        let loss = self.pass.learn(map, &self.head, data, rows, &aim, threads);
+        let (inputs, gradient) = self.pass.passed(data);
         match inputs {
             Passed::Dense(x) => optimiser.step_dense(map, x, gradient, step, bias, threads),
             Passed::Sparse(parts) => optimiser.step_sparse(map, parts.iter(), gradient, step, bias, threads),

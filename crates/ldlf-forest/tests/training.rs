@@ -115,6 +115,34 @@ fn a_checkpoint_of_any_event_goes_on_to_the_same_bytes() {
 }
 
 #[test]
+fn a_checkpoint_of_any_iteration_on_sparse_rows_goes_on_to_the_same_bytes() {
+    // Most mini-batches lack most features, whose updates are pending at a checkpoint.
+    let parameters = MixtureParameters::default().features(60).labels(4).density(Some(0.02));
+    let data = mixture(300, &parameters, 1).unwrap();
+    let small = ["batch_size=10", "iterations=24", "leaf_every=12", "early_stopping=false"];
+    for more in [&[][..], &["optimizer=sgd"], &["optimizer=adam"], &["init=greedy", "loss=forest"]] {
+        let extra = [&small[..], more].concat();
+        let mut kept: Vec<(usize, Parts)> = Vec::new();
+        let mut observer = |event: &FitEvent, state: &dyn InProgress| {
+            if let FitEvent::Iteration { iteration, .. } = event {
+                kept.push((*iteration, state.checkpoint().unwrap()));
+            }
+            ControlFlow::Continue(())
+        };
+        let whole = fit_in(&data, &extra, FitContext::new(3, Threads::one(), &mut observer)).unwrap();
+        let whole = bytes(&whole);
+        assert_eq!(kept.len(), 24);
+        for (iteration, checkpoint) in kept {
+            let mut nobody = ();
+            let mut context = FitContext::new(3, Threads::one(), &mut nobody);
+            context.resume = Some(checkpoint);
+            let resumed = bytes(&fit_in(&data, &extra, context).unwrap());
+            assert!(resumed == whole, "{more:?} resumed at {iteration}");
+        }
+    }
+}
+
+#[test]
 fn a_greedy_start_is_ahead_of_a_random_one_before_anything_was_learnt() {
     for density in [None, Some(0.5)] {
         let data = data(density);

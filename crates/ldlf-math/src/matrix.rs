@@ -36,36 +36,43 @@ impl<T: Copy + Default> Matrix<T> {
     }
 
     /// The number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// The number of columns.
+    #[inline]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// One row.
+    #[inline]
     pub fn row(&self, row: usize) -> &[T] {
         &self.data[row * self.cols..(row + 1) * self.cols]
     }
 
     /// One row, to change.
+    #[inline]
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
         &mut self.data[row * self.cols..(row + 1) * self.cols]
     }
 
     /// Every row in turn. A matrix without columns has rows of length zero.
+    #[inline]
     pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
         (0..self.rows).map(|row| self.row(row))
     }
 
     /// All values, row after row.
+    #[inline]
     pub fn as_slice(&self) -> &[T] {
         &self.data
     }
 
     /// All values, row after row, to change.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.data
     }
@@ -144,14 +151,16 @@ impl Csr {
     }
 
     /// Adds a row. The columns must be strictly increasing and below [`Csr::cols`].
+    #[inline]
     pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, f32)>) {
         let start = self.indices.len();
-        for (column, value) in entries {
+        // Chained iterators run fastest from within.
+        entries.into_iter().for_each(|(column, value)| {
             debug_assert!((column as usize) < self.cols);
             debug_assert!(self.indices.len() == start || self.indices[self.indices.len() - 1] < column);
             self.indices.push(column);
             self.values.push(value);
-        }
+        });
         self.indptr.push(self.indices.len());
     }
 
@@ -189,6 +198,7 @@ impl Csr {
     }
 
     /// Every row in turn.
+    #[inline]
     pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = (&[u32], &[f32])> {
         (0..self.rows()).map(|row| self.row(row))
     }
