@@ -258,7 +258,7 @@ pub fn head_loss<'py>(
         let gradient = slice_mut!(gradient, "gradient", [rows, width]);
         let threads = pool(threads)?;
         Ok(py.detach(|| {
-            let total = Examples { targets, labels, weights, rows: None }.total_weight();
+            let total = Examples { targets, labels, weights, rows: None, leave_out: None }.total_weight();
             let blocks: Vec<_> = gradient.chunks_mut(ROWS * width).enumerate().collect();
             let losses = threads.map(blocks, |(block, gradient)| {
                 let count = gradient.len() / width;
@@ -268,6 +268,7 @@ pub fn head_loss<'py>(
                     labels,
                     weights: weights.map(|weights| &weights[block * ROWS..][..count]),
                     rows: None,
+                    leave_out: None,
                 };
                 let rows = View::row_major(rows, count, width);
                 head.share_of_loss_and_grad(rows, &examples, total, gradient)
@@ -320,7 +321,7 @@ pub fn head_leaf_update<'py>(
         };
         let threads = pool(threads)?;
         py.detach(|| {
-            let examples = Examples { targets, labels: shape.labels, weights, rows: None };
+            let examples = Examples { targets, labels: shape.labels, weights, rows: None, leave_out: None };
             let given = Given(View::row_major(activations, rows, width));
             head.update_leaves(&given, &examples, &update, &threads);
         });

@@ -93,7 +93,7 @@ impl Algorithm for AaKnn {
         {
             summary.stopped = reason;
         }
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

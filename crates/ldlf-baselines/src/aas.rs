@@ -103,7 +103,7 @@ impl Algorithm for Aas {
         if let std::ops::ControlFlow::Break(reason) = report_step(context, 1, 1, &model) {
             summary.stopped = reason;
         }
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

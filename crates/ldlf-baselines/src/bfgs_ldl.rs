@@ -101,7 +101,7 @@ impl Algorithm for BfgsLdl {
         if let Some(reason) = choice.stopped {
             let model = run.model(&choice.start, choice.l2);
             let (model, summary) = run.progress.finish(model, reason);
-            return Ok(Fitted { model: Box::new(model), summary });
+            return Ok(Fitted::new(Box::new(model), summary));
         }
         run.progress.hold(held, p.patience);
         let mut objective = Objective::new(
@@ -117,7 +117,7 @@ impl Algorithm for BfgsLdl {
         }
         let model = run.model(&minimum.point, choice.l2);
         let (model, summary) = run.progress.finish(model, minimum.ending.into());
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

@@ -273,20 +273,21 @@ pub(crate) fn fit_boosted(
         best_iteration: (first.best_round != first.rounds).then_some(first.best_round),
         loss: Some(first.loss),
         validation_kl: first.validation_kl,
+        mean_kl: None,
     };
     let whole = matches!(first.stopped, StopReason::Finished | StopReason::EarlyStopping);
     if validation.is_empty() || !p.refit || !whole {
-        return Ok(Fitted { model: Box::new(first.model), summary });
+        return Ok(Fitted::new(Box::new(first.model), summary));
     }
     let second = run(booster, p, first.best_round, first.rounds, data, None, context)?;
     summary.iterations += second.rounds;
     if second.stopped != StopReason::Finished {
         // An interrupted refit is worse than the model that was validated.
         summary.stopped = second.stopped;
-        return Ok(Fitted { model: Box::new(first.model), summary });
+        return Ok(Fitted::new(Box::new(first.model), summary));
     }
     summary.loss = Some(second.loss);
-    Ok(Fitted { model: Box::new(second.model), summary })
+    Ok(Fitted::new(Box::new(second.model), summary))
 }
 
 /// `softmax(start + sum of trees)`.

@@ -75,7 +75,7 @@ impl Algorithm for Cpnn {
         }
         let last = NetworkModel::new(&scaling, &network, &weights);
         let (model, summary) = progress.finish(last, StopReason::Finished);
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

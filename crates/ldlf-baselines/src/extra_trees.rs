@@ -27,8 +27,8 @@ impl ExtraTrees {
     ) -> Result<(ForestModel, Summary)> {
         let features = data.features()?;
         let values = columns::values(features);
-        let split_columns = SplitColumns::Random(&values, features.cols());
-        Ok(fit_forest(&split_columns, parameters.plan(), data, context))
+        let columns = SplitColumns::Random(&values, features.cols());
+        Ok(fit_forest(&columns, &parameters.plan(), data, context))
     }
 }
 

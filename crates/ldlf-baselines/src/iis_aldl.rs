@@ -64,7 +64,7 @@ impl Algorithm for IisAldl {
         let mut stages = Stages::new(own.rounds);
         for _ in 0..own.rounds {
             let adapted = data.clone().with_targets(targets(values, &labels, &widths)?)?;
-            let Fitted { model, mut summary } = stages.fit(&inner, &adapted, context)?;
+            let Fitted { model, mut summary, .. } = stages.fit(&inner, &adapted, context)?;
             let predicted = model.predict(data.inputs(), &context.threads)?.into_distributions()?;
             let errors = errors(&predicted, values, &numbers);
             let mean_error = weighted_mean(&errors, data);
@@ -83,7 +83,7 @@ impl Algorithm for IisAldl {
         }
         let (_, model, mut summary) = best.expect("there is at least one round");
         summary.iterations = iterations;
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

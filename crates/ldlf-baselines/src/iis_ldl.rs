@@ -87,7 +87,7 @@ impl Algorithm for IisLdl {
             }
         }
         let (model, summary) = progress.finish(model(&theta), ended);
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

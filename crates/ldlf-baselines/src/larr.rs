@@ -108,7 +108,7 @@ impl Algorithm for Larr {
         }
         let mut summary = Summary::at_once();
         summary.stopped = stopped.unwrap_or(summary.stopped);
-        Ok(Fitted { model: Box::new(fitting.model), summary })
+        Ok(Fitted::new(Box::new(fitting.model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

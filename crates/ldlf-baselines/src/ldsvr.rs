@@ -241,9 +241,10 @@ impl Algorithm for Ldsvr {
             best_iteration: None,
             loss: Some(outcome.objective),
             validation_kl,
-        };
+ mean_kl: None,
+ };
         let model = LdsvrModel::without_idle_rows(&at, outcome.coefficients, chosen);
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

@@ -121,6 +121,7 @@ impl<'f, 'c, M: Model + Clone> Progress<'f, 'c, M> {
             best_iteration: best_iteration.filter(|&best| best != self.iteration),
             loss: self.loss,
             validation_kl,
+            mean_kl: None,
         };
         (self.best.unwrap_or(last), summary)
     }

@@ -57,7 +57,7 @@ impl Algorithm for PtBayes {
         if let ControlFlow::Break(reason) = context.report(done, &model) {
             summary.stopped = reason;
         }
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

@@ -165,7 +165,7 @@ impl Algorithm for PtSvm {
                 break;
             }
         }
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

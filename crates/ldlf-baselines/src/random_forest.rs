@@ -14,7 +14,7 @@ use ldlf_math::memory;
 use ldlf_trees::columns::Codes;
 use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
-use ldlf_trees::tree_forest::{ForestModel, Plan, fit_forest, load_forest};
+use ldlf_trees::tree_forest::{ForestModel, Plan, Sampling, fit_forest, load_forest};
 
 use crate::extra_trees::ExtraTrees;
 
@@ -42,7 +42,7 @@ impl TreeForestParameters {
             feature_share: self.max_features,
             penalty: 0.0,
         };
-        Plan { trees: self.trees, bootstrap: self.bootstrap, limits }
+        Plan { trees: self.trees, sampling: Sampling { bootstrap: self.bootstrap, ..Sampling::default() }, limits }
     }
 
     /// Refuses trees that do not fit into memory: a tree has at least one node and one leaf.
@@ -54,7 +54,7 @@ impl TreeForestParameters {
 
 /// A grown forest as a learner gives it.
 pub(crate) fn fitted((model, summary): (ForestModel, Summary)) -> Fitted {
-    Fitted { model: Box::new(model), summary }
+    Fitted::new(Box::new(model), summary)
 }
 
 /// Grows trees with the best thresholds on bootstrap samples.
@@ -68,7 +68,7 @@ impl RandomForest {
         context: &mut FitContext<'_>,
     ) -> Result<(ForestModel, Summary)> {
         let codes = Codes::new(data.features()?);
-        Ok(fit_forest(&SplitColumns::Best(&codes), parameters.plan(), data, context))
+        Ok(fit_forest(&SplitColumns::Best(&codes), &parameters.plan(), data, context))
     }
 }
 

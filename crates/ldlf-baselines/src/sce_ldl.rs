@@ -94,7 +94,7 @@ impl Algorithm for SceLdl {
         }
         let last = NetworkModel::new(&scaling, &network, &minimum.point);
         let (model, summary) = progress.finish(last, minimum.ending.into());
-        Ok(Fitted { model: Box::new(model), summary })
+        Ok(Fitted::new(Box::new(model), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

@@ -125,14 +125,12 @@ pub struct FitContext<'a> {
 impl<'a> FitContext<'a> {
     /// A context with the given seed and threads.
     pub fn new(seed: u64, threads: Threads, observer: &'a mut dyn Observer) -> Self {
-        FitContext {
-            seed: Seed::new(seed),
-            threads,
-            resume: None,
-            deadline: None,
-            history: Vec::new(),
-            observer,
-        }
+        FitContext::within(Seed::new(seed), threads, observer)
+    }
+
+    /// A context for a part of a fit, with a seed of that fit.
+    pub fn within(seed: Seed, threads: Threads, observer: &'a mut dyn Observer) -> Self {
+        FitContext { seed, threads, resume: None, deadline: None, history: Vec::new(), observer }
     }
 
     /// Notifies the observer, records the event, and returns whether to continue. A learner calls this at every iteration.

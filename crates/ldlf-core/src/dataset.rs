@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use crate::early_stopping::HeldOutKl;
 use crate::error::Place;
 use crate::inputs::not_a_table;
 use crate::split::SplitPart;
@@ -329,6 +330,30 @@ impl Dataset {
         mean
     }
 
+    /// The K-L divergence of every row's target from the mean target of the other rows, on average: what a model must be below to have
+    /// learnt anything from the features.
+    pub fn mean_kl(&self) -> f64 {
+        let mean = self.mean_of_others();
+        HeldOutKl::of(self, 0..self.rows(), mean.as_slice()).mean()
+    }
+
+    /// The weighted mean target of all rows but the row itself, `[rows, labels]`.
+    pub fn mean_of_others(&self) -> Matrix<f32> {
+        let total: f64 = (0..self.rows()).map(|row| f64::from(self.weight(row))).sum();
+        let mean = self.mean_target();
+        let mut out = Vec::with_capacity(self.rows() * self.labels());
+        for row in 0..self.rows() {
+            let own = f64::from(self.weight(row));
+            let rest = total - own;
+            let of_label = |(mean, &target): (&f64, &f32)| match rest > 1e-9 * total {
+                true => ((mean * total - own * f64::from(target)) / rest).max(0.0) as f32,
+                false => *mean as f32,
+            };
+            out.extend(mean.iter().zip(self.targets.row(row)).map(of_label));
+        }
+        Matrix::new(self.rows(), self.labels(), out).expect("one distribution per row")
+    }
+
     /// Sixteen hexadecimal digits that identify this data: a hash of its shape, numbers and weights.
     pub fn fingerprint(&self) -> String {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -388,6 +413,14 @@ pub struct Tabular<'a> {
     /// `[rows, features]`.
     pub features: &'a Features,
     data: &'a Dataset,
+}
+
+impl<'a> Tabular<'a> {
+    /// The same rows with other features of theirs, such as encoded ones.
+    pub fn with_features(self, features: &'a Features) -> Self {
+        debug_assert_eq!(features.rows(), self.data.rows());
+        Tabular { features, ..self }
+    }
 }
 
 impl Deref for Tabular<'_> {

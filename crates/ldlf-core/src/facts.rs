@@ -57,6 +57,8 @@ pub struct Facts {
     pub resumes: bool,
     /// Its models are graphs of standard operators, for ONNX.
     pub exports: bool,
+    /// Its fits tell what the model says about the training rows without having seen them.
+    pub out_of_fold: bool,
 }
 
 impl Facts {
@@ -75,6 +77,7 @@ impl Facts {
             iterates: false,
             resumes: false,
             exports: false,
+            out_of_fold: false,
         }
     }
 
@@ -91,6 +94,7 @@ impl Facts {
             "iterates": self.iterates,
             "resumes": self.resumes,
             "exports": self.exports,
+            "out_of_fold": self.out_of_fold,
         })
     }
 

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::algorithm::declared;
 use crate::parameters::Parameter;
 use crate::stored::{ModelShape, Parts};
-use crate::{Algorithm, Checked, Dataset, Error, Facts, FitContext, Model, Result, Settings, StopReason};
+use crate::{
+    Algorithm, Checked, Dataset, Error, Facts, FitContext, Matrix, Model, Result, Settings, StopReason,
+};
 
 /// Learns label distributions from rows. Built from checked parameters; holds nothing that `fit` changes.
 pub trait Learner: Send + Sync {
@@ -38,6 +40,9 @@ pub struct Summary {
     /// The last training loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
+    /// The K-L divergence of predicting the mean, on the rows of `validation_kl`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_kl: Option<f64>,
     /// The K-L divergence of the kept model on the validation rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation_kl: Option<f64>,
@@ -52,6 +57,7 @@ impl Summary {
             best_iteration: None,
             loss: None,
             validation_kl: None,
+            mean_kl: None,
         }
     }
 }
@@ -62,6 +68,15 @@ pub struct Fitted {
     pub model: Box<dyn Model>,
     /// How it went.
     pub summary: Summary,
+    /// What the model says about its training rows without having seen them, `[rows, labels]`, where the learner can tell.
+    pub out_of_fold: Option<Matrix<f32>>,
+}
+
+impl Fitted {
+    /// A model whose learner says nothing about rows that it did not see.
+    pub fn new(model: Box<dyn Model>, summary: Summary) -> Self {
+        Fitted { model, summary, out_of_fold: None }
+    }
 }
 
 /// A named set of parameters.

@@ -31,7 +31,7 @@ impl Algorithm for Mean {
 
     fn fit(_: &MeanParameters, data: &Dataset, _: &mut FitContext<'_>) -> Result<Fitted> {
         let distribution = data.mean_target().iter().map(|&p| p as f32).collect();
-        Ok(Fitted { model: Box::new(MeanModel { distribution }), summary: Summary::at_once() })
+        Ok(Fitted::new(Box::new(MeanModel { distribution }), Summary::at_once()))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

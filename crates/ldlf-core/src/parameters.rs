@@ -228,3 +228,24 @@ mod tests {
         assert_eq!("three".parse::<Word>().unwrap_err().to_string(), "\"three\" is not one of one, two");
     }
 }
+
+/// Words of [`choices!`](crate::choices) in JSON: `#[serde(with = "ldlf_core::parameters::as_word")]`.
+pub mod as_word {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the word.
+    pub fn serialize<T: Display, S: Serializer>(choice: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(choice)
+    }
+
+    /// Reads the word.
+    pub fn deserialize<'de, T: FromStr<Err = crate::Error>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}

@@ -75,6 +75,26 @@ impl Parts {
         self.details.insert(name.to_string(), value);
     }
 
+    /// Adds all of other parts under a name of their own.
+    pub fn put_within(&mut self, name: &str, parts: Parts) {
+        for (inner, array) in parts.arrays {
+            self.put(&format!("{name}.{inner}"), array);
+        }
+        self.put_detail(name, parts.details);
+    }
+
+    /// The parts that [`Parts::put_within`] added under a name.
+    pub fn within(&self, name: &str) -> Result<Parts> {
+        let mut parts = Parts { arrays: BTreeMap::new(), details: self.detail(name)? };
+        let prefix = format!("{name}.");
+        for (full, array) in &self.arrays {
+            if let Some(inner) = full.strip_prefix(&prefix) {
+                parts.arrays.insert(inner.to_string(), array.clone());
+            }
+        }
+        Ok(parts)
+    }
+
     /// Whether there is an array of that name.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.contains_key(name)
@@ -299,7 +319,7 @@ impl TrainedModel {
         parts.details = model;
         let shape = ModelShape { features, labels: schema.label_names.len() };
         let model = (entry.load)(&parts, &shape)?;
-        Ok(TrainedModel { learner, parameters, features, schema, summary, model })
+        Ok(TrainedModel { learner, parameters, features, schema, summary, model, out_of_fold: None })
     }
 }
 

@@ -23,6 +23,9 @@ pub struct TrainedModel {
     pub summary: Summary,
     /// What was learnt.
     pub model: Box<dyn Model>,
+    /// Right after a fit: what the model says about its training rows without having seen them, where the learner can tell. Not kept in
+    /// the model file.
+    pub out_of_fold: Option<Matrix<f32>>,
 }
 
 impl TrainedModel {
@@ -31,7 +34,7 @@ impl TrainedModel {
         if data.rows() == 0 {
             return Err(Error::data("there are no rows to learn from").in_data(data.name()));
         }
-        let Fitted { model, summary } = learner.fit(data, context)?;
+        let Fitted { model, summary, out_of_fold } = learner.fit(data, context)?;
         let trained = TrainedModel {
             learner: learner.name().to_string(),
             parameters: learner.settings(),
@@ -39,6 +42,7 @@ impl TrainedModel {
             schema: data.schema().clone(),
             summary,
             model,
+            out_of_fold,
         };
         trained.check_finite()?;
         Ok(trained)

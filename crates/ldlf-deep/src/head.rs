@@ -167,7 +167,7 @@ impl ForestHead {
         let (shape, units) = (*self.shape(), self.shape().units);
         let device = activations.device().without_autodiff();
         let activations = values(activations);
-        let examples = Examples { targets, labels: shape.labels, weights, rows: None };
+        let examples = Examples { targets, labels: shape.labels, weights, rows: None, leave_out: None };
         let total = examples.total_weight();
         // Without rows, or with weights of 0 only, loss and gradient are 0.
         let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
@@ -204,7 +204,7 @@ impl ForestHead {
     ) {
         let (units, labels) = (self.shape().units, self.shape().labels);
         let view = View::row_major(activations, activations.len() / units, units);
-        let examples = Examples { targets, labels, weights, rows: None };
+        let examples = Examples { targets, labels, weights, rows: None, leave_out: None };
         self.core.update_leaves(&Given(view), &examples, update, threads);
         self.leaves = leaves_of(&self.core, &self.leaves.device());
     }

@@ -151,7 +151,7 @@ fn softmax_plan(network: &NetworkParameters) -> Plan {
 
 fn fit(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
     let (model, summary) = train(plan, data, context)?;
-    Ok(Fitted { model: Box::new(model), summary })
+    Ok(Fitted::new(Box::new(model), summary))
 }
 
 /// The forest of the paper's facial age experiments (Section 4): what the paper does not state (backbone, learning rate, weights) keeps its default.

@@ -194,6 +194,7 @@ impl Steps for OnNetwork<'_> {
             labels: self.data.labels(),
             weights: self.data.weights(),
             rows: Some(&rows),
+            leave_out: None,
         };
         let (output, preprocessing, device, state, threads) =
             (&self.output, &self.preprocessing, &self.device, &mut self.state, self.compute.threads());
@@ -234,6 +235,7 @@ impl Steps for OnNetwork<'_> {
             labels: self.data.labels(),
             weights: self.data.weights(),
             rows: Some(&rows),
+            leave_out: None,
         };
         let update = LeafUpdate { iterations: self.plan.forest.leaf_iterations, prior: self.prior.clone() };
         let ordered = self.data.schema().label_values.is_some();

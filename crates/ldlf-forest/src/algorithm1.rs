@@ -249,6 +249,7 @@ impl Algorithm1 {
             best_iteration: patience.best.map(|_| patience.best_iteration),
             loss: *loss,
             validation_kl: patience.best,
+            mean_kl: None,
         }
     }
 

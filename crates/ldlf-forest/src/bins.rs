@@ -18,16 +18,17 @@ impl Bins {
         Bins { count, ..Bins::default() }
     }
 
-    /// Finds the quantiles of columns, from the values of each; a column of two values or fewer gets no bins.
-    pub fn fit(columns: Vec<u32>, values: Vec<Vec<f32>>, count: usize) -> Self {
+    /// Finds the quantiles of columns, from the values and weights of each; a column of two values or fewer gets no bins.
+    pub fn fit(columns: Vec<u32>, values: Vec<Vec<(f32, f32)>>, count: usize) -> Self {
         let mut bins = Bins::none(count);
         for (column, mut values) in columns.into_iter().zip(values) {
-            values.sort_unstable_by(f32::total_cmp);
+            values.retain(|(_, weight)| *weight > 0.0);
+            values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
             let mut distinct = values.clone();
-            distinct.dedup();
+            distinct.dedup_by_key(|(value, _)| *value);
             if distinct.len() > 2 {
                 bins.columns.push(column);
-                bins.edges.extend((0..=count).map(|edge| values[edge * (values.len() - 1) / count]));
+                bins.edges.extend(quantiles(&values, count));
             }
         }
         bins
@@ -59,4 +60,22 @@ impl Bins {
     pub fn inputs(&self) -> usize {
         self.columns.len() * self.count
     }
+}
+
+/// `count + 1` quantiles of sorted values, from the smallest to the largest: a weight of `w` counts as `w` copies.
+fn quantiles(sorted: &[(f32, f32)], count: usize) -> Vec<f32> {
+    let total: f64 = sorted.iter().map(|(_, weight)| f64::from(*weight)).sum();
+    let (mut place, mut above) = (0, f64::from(sorted[0].1));
+    let quantile = |edge: usize| {
+        // The number of copies below the quantile.
+        let below = (edge as f64 * (total - 1.0).max(0.0) / count as f64).floor();
+        while above <= below && place + 1 < sorted.len() {
+            place += 1;
+            above += f64::from(sorted[place].1);
+        }
+        sorted[place].0
+    };
+    let mut edges: Vec<f32> = (0..=count).map(quantile).collect();
+    edges[count] = sorted[sorted.len() - 1].0;
+    edges
 }

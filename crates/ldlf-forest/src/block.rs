@@ -1,5 +1,6 @@
 //! The work buffers of one block of rows, and one tree's way through it. Made once, used for every block.
 
+use ldlf_core::leave_out::RowGroups;
 use ldlf_math::product::View;
 use ldlf_math::simd::Simd;
 
@@ -19,6 +20,23 @@ pub struct Examples<'a, T> {
     pub weights: Option<&'a [T]>,
     /// Which rows are meant, in order; all where absent.
     pub rows: Option<&'a [usize]>,
+    /// Which trees leave out which rows; none leaves out any where absent.
+    pub leave_out: Option<LeaveOut<'a>>,
+}
+
+/// Trees that each leave out one group of rows: tree `k` those of group `k mod groups`.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaveOut<'a> {
+    /// The group of every row of the targets, below `groups`.
+    pub of_row: &'a [u32],
+    /// How many groups there are.
+    pub groups: u32,
+}
+
+impl<'a> From<&'a RowGroups> for LeaveOut<'a> {
+    fn from(groups: &'a RowGroups) -> Self {
+        LeaveOut { of_row: groups.of_rows(), groups: groups.count() as u32 }
+    }
 }
 
 impl<T: SimdFloat> Examples<'_, T> {
@@ -63,6 +81,10 @@ pub struct Block<T> {
     pub targets: Vec<Lane<T>>,
     /// The weight of every row.
     pub weights: Lane<T>,
+    /// The group of every row, where trees leave out rows.
+    pub groups: [u32; ROWS],
+    /// How many groups there are; 0 where no tree leaves out any row.
+    pub group_count: u32,
     /// `[units]`: the gradient with respect to the activations.
     pub gradient: Vec<Lane<T>>,
 }
@@ -79,6 +101,8 @@ impl<T: SimdFloat> Block<T> {
             forest: lanes(shape.labels),
             targets: lanes(shape.labels),
             weights: [T::ZERO; ROWS],
+            groups: [0; ROWS],
+            group_count: 0,
             gradient: lanes(shape.units),
         }
     }
@@ -112,6 +136,10 @@ impl<T: SimdFloat> Block<T> {
             lane[count..].fill(T::ZERO);
         }
         self.weights[count..].fill(T::ZERO);
+        self.group_count = examples.leave_out.map_or(0, |leave_out| leave_out.groups);
+        if let Some(leave_out) = examples.leave_out {
+            (0..count).for_each(|row| self.groups[row] = leave_out.of_row[examples.row(first + row)]);
+        }
     }
 
     /// Writes the gradient of the first rows as `[rows, units]`, as many as there is room for.
@@ -131,17 +159,35 @@ impl<T: SimdFloat> Block<T> {
         }
     }
 
-    /// One tree forward and backward: adds `scale * w` times its gradient and gives its weighted loss.
+    /// The weights of the rows as one tree sees them: 0 for those that it leaves out.
     #[inline(always)]
-    pub fn learn<S: Simd>(&mut self, simd: S, units: &[u32], leaves: &[T], scale: T) -> f64 {
+    pub fn weights_for(&self, tree: usize) -> Lane<T> {
+        if self.group_count == 0 {
+            return self.weights;
+        }
+        let own = tree as u32 % self.group_count;
+        std::array::from_fn(|row| if self.groups[row] == own { T::ZERO } else { self.weights[row] })
+    }
+
+    /// One tree forward and backward: adds `scale * w` times its gradient and gives its weighted loss. `weights` are those of
+    /// [`Block::weights_for`].
+    #[inline(always)]
+    pub fn learn<S: Simd>(
+        &mut self,
+        simd: S,
+        units: &[u32],
+        leaves: &[T],
+        weights: &Lane<T>,
+        scale: T,
+    ) -> f64 {
         route(&self.splits, units, &mut self.shares);
         mix(simd, &self.shares, leaves, &mut self.output);
         let mut losses = [T::ZERO; ROWS];
         divide_into(&self.targets, &mut self.output, &mut losses);
         pull(simd, &self.shares, leaves, &self.output, &mut self.pulls);
-        let scales = self.scales(scale);
+        let scales = weights.map(|weight| weight * scale);
         backward(&self.splits, units, &mut self.pulls, &scales, &mut self.gradient);
-        self.weighted(&losses)
+        weighted(&losses, weights)
     }
 
     /// One tree's part of the forest's output: adds `share` times its own.
@@ -156,28 +202,30 @@ impl<T: SimdFloat> Block<T> {
 
     /// Replaces the forest's output by `d / g` and gives the weighted loss.
     #[inline(always)]
-    pub fn forest_loss(&mut self) -> f64 {
+    pub fn forest_loss(&mut self, weights: &Lane<T>) -> f64 {
         let mut losses = [T::ZERO; ROWS];
         divide_into(&self.targets, &mut self.forest, &mut losses);
-        self.weighted(&losses)
+        weighted(&losses, weights)
     }
 
     /// One tree backward from the forest's `d / g`: adds `scale * w` times its gradient.
     #[inline(always)]
-    pub fn learn_from_forest<S: Simd>(&mut self, simd: S, units: &[u32], leaves: &[T], scale: T) {
+    pub fn learn_from_forest<S: Simd>(
+        &mut self,
+        simd: S,
+        units: &[u32],
+        leaves: &[T],
+        weights: &Lane<T>,
+        scale: T,
+    ) {
         route(&self.splits, units, &mut self.shares);
         pull(simd, &self.shares, leaves, &self.forest, &mut self.pulls);
-        let scales = self.scales(scale);
+        let scales = weights.map(|weight| weight * scale);
         backward(&self.splits, units, &mut self.pulls, &scales, &mut self.gradient);
     }
+}
 
-    #[inline(always)]
-    fn scales(&self, scale: T) -> Lane<T> {
-        self.weights.map(|weight| weight * scale)
-    }
-
-    #[inline(always)]
-    fn weighted(&self, losses: &Lane<T>) -> f64 {
-        losses.iter().zip(&self.weights).map(|(&loss, &weight)| (loss * weight).as_f64()).sum()
-    }
+#[inline(always)]
+fn weighted<T: SimdFloat>(losses: &Lane<T>, weights: &Lane<T>) -> f64 {
+    losses.iter().zip(weights).map(|(&loss, &weight)| (loss * weight).as_f64()).sum()
 }

@@ -92,7 +92,8 @@ fn seconds(part: Part, rows: usize, shape: ForestShape, repeats: usize) -> Resul
     let activations: Vec<f32> = (0..rows * shape.units).map(|_| generator.random::<f32>() - 0.5).collect();
     let mut targets: Vec<f32> = (0..rows * shape.labels).map(|_| generator.random::<f32>() + 0.01).collect();
     targets.chunks_exact_mut(shape.labels).for_each(ldlf_math::numeric::normalise);
-    let examples = Examples { targets: &targets, labels: shape.labels, weights: None, rows: None };
+    let examples =
+        Examples { targets: &targets, labels: shape.labels, weights: None, rows: None, leave_out: None };
     let view = View::row_major(&activations, rows, shape.units);
     let mut gradient = vec![0.0; activations.len()];
     let base = vec![1.0 / shape.labels as f64; shape.labels];

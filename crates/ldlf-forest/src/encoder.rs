@@ -7,8 +7,9 @@ use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Error, Features, Matrix, Result, choices};
 
 use crate::bins::Bins;
-use crate::columns::{Columns, column_squares, column_sums, column_values, numeric_columns};
+use crate::columns::{Columns, WeightedRows, column_squares, column_sums, column_values, numeric_columns};
 pub use crate::dropout::Dropout;
+use crate::ranks::Ranks;
 
 choices! {
     /// How features are brought to a common scale.
@@ -20,6 +21,9 @@ choices! {
         /// Mean 0 and all divided by one number, so that the mean square is 1: wide columns, such as the first principal components,
         /// still count for more than narrow ones.
         Common = "common",
+        /// The normal score of a value's rank among the training rows: any monotone map of a column gives the same. Sparse columns are
+        /// scaled as by standard.
+        Ranks = "ranks",
     }
 }
 
@@ -34,6 +38,8 @@ pub struct Encoder {
     scale: Vec<f32>,
     limit: f32,
     bins: Bins,
+    /// Dense columns by ranks; empty for the other kinds of scaling.
+    ranks: Ranks,
     bias: bool,
 }
 
@@ -78,43 +84,63 @@ fn make_common(scale: &mut [f32]) -> f32 {
 }
 
 impl Encoder {
-    /// Fits the encoder to the given rows. `limit` is how many deviations from the mean a value may lie.
+    /// Fits the encoder to some rows, which count by their weights. `limit` is how many deviations from the mean a value may lie.
     pub fn fit(
         features: &Features,
         rows: &[usize],
+        weights: Option<&[f32]>,
         scaling: Scaling,
         limit: f64,
         bins: usize,
         bias: bool,
     ) -> Self {
-        if scaling == Scaling::Raw {
-            return Encoder::raw(features.cols(), bias);
+        let rows = WeightedRows { rows, weights };
+        match (scaling, features) {
+            (Scaling::Raw, _) => return Encoder::raw(features.cols(), bias),
+            (Scaling::Ranks, Features::Dense(matrix)) => {
+                let values = |column: usize| {
+                    rows.rows.iter().map(|&row| (matrix.row(row)[column], rows.weight(row) as f32)).collect()
+                };
+                return Encoder::from_values((0..matrix.cols()).map(values), limit, bias);
+            }
+            _ => {}
         }
-        let rows_count = rows.len().max(1) as f64;
-        let mean: Vec<f64> = column_sums(features, rows).iter().map(|sum| sum / rows_count).collect();
+        let weight = rows.total();
+        let count = if weight > 0.0 { weight } else { 1.0 };
+        let mean: Vec<f64> = column_sums(features, rows).iter().map(|sum| sum / count).collect();
         let (squares, stored) = column_squares(features, rows, &mean);
         let bins = match features {
             Features::Sparse(_) if bins > 0 => {
-                let columns = numeric_columns(&stored, rows.len());
+                let columns = numeric_columns(&stored, weight);
                 let values = column_values(features, rows, &columns);
                 Bins::fit(columns, values, bins)
             }
             _ => Bins::none(bins),
         };
         let sparse = matches!(features, Features::Sparse(_));
-        Encoder::from_columns(
-            Columns { rows: rows.len(), sparse, mean, squares, stored },
-            scaling,
-            limit,
-            bins,
-            bias,
-        )
+        let columns = Columns { weight, sparse, mean, squares, stored };
+        Encoder::from_columns(columns, scaling, limit, bins, bias)
+    }
+
+    /// Ranks of columns, by the values and weights of each.
+    pub(crate) fn from_values(
+        columns: impl Iterator<Item = Vec<(f32, f32)>>,
+        limit: f64,
+        bias: bool,
+    ) -> Self {
+        let mut ranks = Ranks::none();
+        columns.for_each(|mut values| ranks.push(&mut values));
+        Encoder { limit: limit as f32, ..Encoder::raw(ranks.columns(), bias) }.with_ranks(ranks)
+    }
+
+    fn with_ranks(self, ranks: Ranks) -> Self {
+        Encoder { ranks, ..self }
     }
 
     /// Leaves features as they are.
     pub(crate) fn raw(features: usize, bias: bool) -> Self {
         let (shift, scale) = (vec![0.0; features], vec![1.0; features]);
-        Encoder { shift, scale, limit: f32::MAX, bins: Bins::default(), bias }
+        Encoder { shift, scale, limit: f32::MAX, bins: Bins::default(), ranks: Ranks::none(), bias }
     }
 
     /// The encoder that what is known of the columns makes; the columns of the bins are not scaled.
@@ -125,12 +151,13 @@ impl Encoder {
         bins: Bins,
         bias: bool,
     ) -> Self {
-        let Columns { rows, sparse, mean, squares, stored } = columns;
+        let Columns { weight, sparse, mean, squares, stored } = columns;
+        let count = if weight > 0.0 { weight } else { 1.0 };
         let mut shift = vec![0.0f32; mean.len()];
         let mut scale = vec![0.0f32; mean.len()];
         for col in 0..mean.len() {
-            let absent = rows as f64 - stored[col];
-            let deviation = ((squares[col] + absent * mean[col].powi(2)) / rows.max(1) as f64).sqrt();
+            let absent = weight - stored[col];
+            let deviation = ((squares[col] + absent * mean[col].powi(2)) / count).sqrt();
             // A column whose spread is rounding noise is constant.
             if deviation > 1e-6 * mean[col].abs() && deviation > f64::from(f32::MIN_POSITIVE) {
                 scale[col] = (1.0 / deviation) as f32;
@@ -142,7 +169,7 @@ impl Encoder {
         if scaling == Scaling::Common {
             limit *= make_common(&mut scale);
         }
-        Encoder { shift, scale, limit, bins, bias }
+        Encoder { shift, scale, limit, bins, ranks: Ranks::none(), bias }
     }
 
     /// The number of features read.
@@ -171,7 +198,7 @@ impl Encoder {
 
     /// Whether a feature that is zero gives an input that is zero, so that sparse rows stay sparse.
     fn keeps_zeros(&self) -> bool {
-        self.shift.iter().all(|&shift| shift == 0.0)
+        self.ranks.is_empty() && self.shift.iter().all(|&shift| shift == 0.0)
     }
 
     /// An empty buffer of the kind that these features need.
@@ -212,6 +239,20 @@ impl Encoder {
                 unreachable!("buffer() makes no sparse rows of dense features")
             }
         }
+    }
+
+    /// All rows encoded, without the bias, and an encoder that adds it to them: what a training looks at again and again. None where
+    /// rows are sparse or would take more than `most` bytes.
+    pub fn encode_once(&self, features: &Features, most: usize) -> Option<(Features, Encoder)> {
+        let Features::Dense(matrix) = features else { return None };
+        let own = Encoder { bias: false, ..self.clone() };
+        if matrix.rows().saturating_mul(own.inputs() * size_of::<f32>()) > most {
+            return None;
+        }
+        let mut encoded = vec![0.0; matrix.rows() * own.inputs()];
+        own.encode_dense(matrix, 0..matrix.rows(), None, &mut encoded);
+        let encoded = Matrix::new(matrix.rows(), own.inputs(), encoded).ok()?;
+        Some((Features::Dense(encoded), Encoder::raw(own.inputs(), self.bias)))
     }
 
     /// Encodes dense rows into `[rows, inputs]`.
@@ -270,6 +311,13 @@ impl Encoder {
 
     /// Encodes one dense row.
     pub fn encode_dense_row(&self, row: &[f32], out: &mut [f32]) {
+        if !self.ranks.is_empty() {
+            for (column, (out, &x)) in out.iter_mut().zip(row).enumerate() {
+                *out = self.ranks.score(column, x).clamp(-self.limit, self.limit);
+            }
+            out[self.features()..].fill(1.0);
+            return;
+        }
         ldlf_math::vectorise!({
             for (((out, &x), &shift), &scale) in out.iter_mut().zip(row).zip(&self.shift).zip(&self.scale) {
                 let z = (x - shift) * scale;
@@ -286,6 +334,10 @@ impl Encoder {
     /// Adds the encoder to a graph. Gives the inputs without the bias and without bins that are always empty, and the numbers of
     /// those inputs.
     pub fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> (Flow, Vec<usize>) {
+        if !self.ranks.is_empty() {
+            let scores = self.ranks.add_to_graph(graph, features);
+            return (graph.clip(&scores, -self.limit, self.limit), (0..self.features()).collect());
+        }
         let mut inputs = graph.scale(features, &self.shift, &self.scale);
         if self.limit < f32::MAX {
             inputs = graph.clip(&inputs, -self.limit, self.limit);
@@ -323,6 +375,12 @@ impl Encoder {
             .put("encoder.bin_columns", Array::U32(vec![self.bins.columns.len()], self.bins.columns.clone()));
         let edges = vec![self.bins.columns.len(), self.bins.count + 1];
         parts.put("encoder.bin_edges", Array::F32(edges, self.bins.edges.clone()));
+        if !self.ranks.is_empty() {
+            let Ranks { starts, knots, scores } = &self.ranks;
+            parts.put("encoder.rank_starts", Array::U32(vec![starts.len()], starts.clone()));
+            parts.put("encoder.rank_knots", Array::F32(vec![knots.len()], knots.clone()));
+            parts.put("encoder.rank_scores", Array::F32(vec![scores.len()], scores.clone()));
+        }
         parts.put_detail("bias", self.bias);
     }
 
@@ -344,7 +402,12 @@ impl Encoder {
         if edges == 0 || !rising || bins.columns.last().is_some_and(|&last| last as usize >= features) {
             return Err(Error::model_file("the model file's bins do not fit its features"));
         }
+        let ranks = match parts.has("encoder.rank_starts") {
+            true => Ranks::load(parts, features)?,
+            false => Ranks::none(),
+        };
         Ok(Encoder {
+            ranks,
             bins,
             shift: parts.f32s("encoder.shift", &[features])?,
             scale: parts.f32s("encoder.scale", &[features])?,
@@ -386,7 +449,7 @@ mod tests {
             [1.0, 7.0, 0.0],
             [3.0, 7.0, 0.0],
         ]));
-        let encoder = Encoder::fit(&features, &[0, 1, 2, 3], Scaling::Standard, 1.5, 0, true);
+        let encoder = Encoder::fit(&features, &[0, 1, 2, 3], None, Scaling::Standard, 1.5, 0, true);
         let mut out = encoder.buffer(&features);
         encoder.encode(&features, 0..4, None, &mut out);
         let Encoded::Dense(z) = out else { panic!("dense features stay dense") };
@@ -398,7 +461,7 @@ mod tests {
     fn one_factor_keeps_wide_columns_wide_and_brings_the_mean_square_to_one() {
         // Deviations 1, 4 and 0, whose mean square is 8.5 over the two that vary.
         let features = Features::Dense(Matrix::from_rows(&[[1.0, -4.0, 7.0], [3.0, 4.0, 7.0]]));
-        let encoder = Encoder::fit(&features, &[0, 1], Scaling::Common, 5.0, 0, false);
+        let encoder = Encoder::fit(&features, &[0, 1], None, Scaling::Common, 5.0, 0, false);
         let mut out = encoder.buffer(&features);
         encoder.encode(&features, 0..2, None, &mut out);
         let Encoded::Dense(z) = out else { panic!("dense features stay dense") };
@@ -411,14 +474,14 @@ mod tests {
     #[test]
     fn only_the_given_rows_are_looked_at() {
         let features = Features::Dense(Matrix::from_rows(&[[1.0], [3.0], [1e6]]));
-        let with = Encoder::fit(&features, &[0, 1], Scaling::Standard, 5.0, 0, false);
+        let with = Encoder::fit(&features, &[0, 1], None, Scaling::Standard, 5.0, 0, false);
         assert_eq!((with.shift[0], with.scale[0]), (2.0, 1.0));
     }
 
     #[test]
     fn sparse_zeros_stay_zeros_and_the_deviation_counts_them() {
         let sparse = Features::Sparse(Csr::new(2, vec![0, 1, 1, 2, 2], vec![0, 0], vec![2.0, 2.0]).unwrap());
-        let encoder = Encoder::fit(&sparse, &[0, 1, 2, 3], Scaling::Standard, 5.0, 0, true);
+        let encoder = Encoder::fit(&sparse, &[0, 1, 2, 3], None, Scaling::Standard, 5.0, 0, true);
         let mut out = encoder.buffer(&sparse);
         encoder.encode(&sparse, 0..4, None, &mut out);
         let Encoded::Sparse(z) = out else { panic!("sparse features stay sparse") };
@@ -433,7 +496,7 @@ mod tests {
             sparse.push_row([(0, row as f32), (1, 1.0)].into_iter().filter(|(_, v)| *v != 0.0));
         }
         let features = Features::Sparse(sparse);
-        let encoder = Encoder::fit(&features, &[0, 1, 2, 3, 4], Scaling::Standard, 5.0, 2, false);
+        let encoder = Encoder::fit(&features, &[0, 1, 2, 3, 4], None, Scaling::Standard, 5.0, 2, false);
         assert_eq!(
             encoder.inputs(),
             2 + 2,
@@ -457,7 +520,7 @@ mod tests {
     #[test]
     fn dropout_keeps_the_expectation_and_never_drops_the_bias() {
         let features = Features::Dense(Matrix::new(1, 4000, (0..4000).map(|_| 1.0).collect()).unwrap());
-        let encoder = Encoder::fit(&features, &[0], Scaling::Raw, 5.0, 0, true);
+        let encoder = Encoder::fit(&features, &[0], None, Scaling::Raw, 5.0, 0, true);
         let mut out = encoder.buffer(&features);
         let mut generator = ldlf_core::Seed::new(1).generator();
         let dropout = Dropout { share: 0.25, generator: &mut generator, by_row: None };

@@ -1,12 +1,13 @@
 //! A start from greedily grown trees: their splits, softened, are the first units.
 
 use ldlf_core::dataset::Tabular;
+use ldlf_core::leave_out::RowGroups;
 use ldlf_core::{Features, FitContext, Matrix, Result, Seed, Threads};
 use ldlf_trees::columns::Codes;
 use ldlf_trees::regression_tree::Tree;
 use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
-use ldlf_trees::tree_forest::{Plan, fit_forest};
+use ldlf_trees::tree_forest::{Plan, Sampling, fit_forest};
 
 use crate::encoder::{Encoded, Encoder};
 use crate::lazy_optimizer::DecayTargets;
@@ -22,13 +23,17 @@ const NOISE: f32 = 0.1;
 /// Grows a random forest of the same shape on the encoded rows and writes its splits into the map, whose units each belong to
 /// one split and whose last input is the bias. Below a leaf that ends early the random weights stay.
 ///
+/// Trees that leave out groups of rows are grown without them; all rows must then be meant.
+///
 /// Gives the weights that the map is to decay to.
+#[allow(clippy::too_many_arguments, reason = "all that the first weights depend on")]
 pub fn soften(
     map: &mut LinearMap,
     encoder: &Encoder,
     shape: &ForestShape,
     data: Tabular<'_>,
     rows: &[usize],
+    groups: Option<&RowGroups>,
     seed: Seed,
     threads: &Threads,
 ) -> Result<DecayTargets> {
@@ -42,11 +47,15 @@ pub fn soften(
     // The defaults of `random-forest`, but for the shape.
     let limits =
         Limits { depth: (shape.depth - 1).max(1), leaf_weight: 3.0, feature_share: 0.2, penalty: 0.0 };
-    let plan = Plan { trees: shape.trees, bootstrap: true, limits };
+    let plan = Plan {
+        trees: shape.trees,
+        sampling: Sampling { bootstrap: true, most: None, leave_out: groups.cloned() },
+        limits,
+    };
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
     let (forest, _) =
-        fit_forest(&SplitColumns::Best(&Codes::new(data.features()?)), plan, &data, &mut context);
+        fit_forest(&SplitColumns::Best(&Codes::new(data.features()?)), &plan, &data, &mut context);
     let mut start = Start { map, decay_targets: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);

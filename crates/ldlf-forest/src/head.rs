@@ -9,7 +9,7 @@ use ldlf_math::product::View;
 use ldlf_math::simd::{Simd, WithSimd, dispatch};
 use ldlf_math::vectorise;
 
-pub use crate::block::{Block, Examples};
+pub use crate::block::{Block, Examples, LeaveOut};
 use crate::kernel::{ROWS, SimdFloat};
 pub use crate::leaves::LeafUpdate;
 use crate::loss::{LossForm, mix, pull};
@@ -53,16 +53,21 @@ pub const CHUNK: usize = 4 * ROWS;
 impl<T: SimdFloat> Head<T> {
     /// A head with random unit maps and uniform leaves.
     pub fn new(shape: ForestShape, seed: Seed) -> Result<Self> {
-        shape.check()?;
-        let sizes = [("trees", shape.trees), ("leaves", shape.leaves()), ("labels", shape.labels)];
-        check_memory("the leaves", &sizes, 3 * size_of::<T>())?;
-        check_memory("the unit maps", &[("trees", shape.trees), ("splits", shape.splits())], 4)?;
+        Self::check_sizes(&shape)?;
         let share = T::of(1.0 / shape.labels as f64);
         Ok(Head {
             units: draw_units(&shape, seed),
             leaves: vec![share; shape.trees * shape.leaves() * shape.labels],
             shape,
         })
+    }
+
+    /// Refuses sizes that are none of a forest or do not fit into memory.
+    pub fn check_sizes(shape: &ForestShape) -> Result<()> {
+        shape.check()?;
+        let sizes = [("trees", shape.trees), ("leaves", shape.leaves()), ("labels", shape.labels)];
+        check_memory("the leaves", &sizes, 3 * size_of::<T>())?;
+        Ok(check_memory("the unit maps", &[("trees", shape.trees), ("splits", shape.splits())], 4)?)
     }
 
     /// A head from its parts: `units` is `[trees, splits]`, `leaves` `[trees, leaves, labels]`.
@@ -218,7 +223,7 @@ impl<T: SimdFloat> Head<T> {
     pub fn predict_grad(&self, activations: View<'_, T>, above: &[T], gradient: &mut [T]) {
         let mut block = Block::new(&self.shape);
         let (units, labels) = (self.shape.units, self.shape.labels);
-        let examples = Examples { targets: above, labels, weights: None, rows: None };
+        let examples = Examples { targets: above, labels, weights: None, rows: None, leave_out: None };
         for (range, gradient) in chunks(activations.rows(), ROWS).zip(gradient.chunks_mut(ROWS * units)) {
             vectorise!({
                 block.load_activations(activations.transposed(), range.start, range.len());
@@ -287,13 +292,15 @@ impl<T: SimdFloat> WithSimd for Learn<'_, T> {
         let mut loss = 0.0;
         for tree in self.trees {
             let (units, leaves) = (self.head.units_of(tree), self.head.leaves_of(tree));
-            loss += self.block.learn(simd, units, leaves, T::of(scale));
+            let weights = self.block.weights_for(tree);
+            loss += self.block.learn(simd, units, leaves, &weights, T::of(scale));
         }
         loss * scale
     }
 }
 
-/// Forward and backward for the rows of a block, with the loss of the trees' mean.
+/// Forward and backward for the rows of a block, with the loss of the trees' mean. Trees that leave out the same rows make up a
+/// forest of their own: what they learn then depends on no tree that saw the rows they leave out.
 struct LearnForest<'a, T> {
     head: &'a Head<T>,
     block: &'a mut Block<T>,
@@ -307,18 +314,25 @@ impl<T: SimdFloat> WithSimd for LearnForest<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let LearnForest { head, block, trees, scale } = self;
-        let share = 1.0 / trees.len() as f64;
-        block.forest.as_flattened_mut().fill(T::ZERO);
+        let groups = (block.group_count as usize).clamp(1, trees.len());
         block.gradient.as_flattened_mut().fill(T::ZERO);
-        for tree in trees.clone() {
-            block.add_to_forest(simd, head.units_of(tree), head.leaves_of(tree), T::of(share));
+        let mut loss = 0.0;
+        for first in trees.start..trees.start + groups {
+            let together = (first..trees.end).step_by(groups);
+            let share = 1.0 / together.len() as f64;
+            block.forest.as_flattened_mut().fill(T::ZERO);
+            for tree in together.clone() {
+                block.add_to_forest(simd, head.units_of(tree), head.leaves_of(tree), T::of(share));
+            }
+            let weights = block.weights_for(first);
+            let part = scale * (together.len() as f64 / trees.len() as f64);
+            loss += block.forest_loss(&weights) * part;
+            for tree in together {
+                let (units, leaves) = (head.units_of(tree), head.leaves_of(tree));
+                block.learn_from_forest(simd, units, leaves, &weights, T::of(part * share));
+            }
         }
-        let loss = block.forest_loss();
-        for tree in trees {
-            let (units, leaves) = (head.units_of(tree), head.leaves_of(tree));
-            block.learn_from_forest(simd, units, leaves, T::of(scale * share));
-        }
-        loss * scale
+        loss
     }
 }
 

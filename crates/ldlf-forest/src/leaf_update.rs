@@ -17,6 +17,9 @@ use crate::routing::route;
 /// A leaf update keeps the routing of all its rows below this many bytes, and routes anew at every iteration above.
 const ROUTING_BUDGET: usize = 64 << 20;
 
+/// Rows whose routing is kept at once where all of it is used once.
+const ROUTED_TOGETHER: usize = 4096;
+
 impl<T: SimdFloat> Head<T> {
     /// Iterates the leaf update (Eqn. 12) with the activations held fixed; every tree moves on its own.
     ///
@@ -32,19 +35,67 @@ impl<T: SimdFloat> Head<T> {
         if rows == 0 || self.shape().labels == 1 {
             return;
         }
-        let bytes = rows.saturating_mul(self.shape().trees * self.shape().leaves() * size_of::<T>());
-        if bytes <= ROUTING_BUDGET {
-            let routed = self.route_all(source, examples, threads);
-            for _ in 0..update.iterations {
-                let statistics = self.add_up(&self.statistics_of(&routed, rows, threads));
-                self.move_leaves(&statistics, &update.prior);
-            }
-        } else {
-            for _ in 0..update.iterations {
-                let statistics = self.leaf_statistics(source, examples, threads);
-                self.move_leaves(&statistics, &update.prior);
+        match self.keep_routing(source, examples, threads) {
+            Some(routing) => self.update_leaves_on(&routing, update, threads),
+            None => {
+                for _ in 0..update.iterations {
+                    let statistics = self.leaf_statistics(source, examples, threads);
+                    self.move_leaves(&statistics, &update.prior);
+                }
             }
         }
+    }
+
+    /// The routing of some rows, for leaf updates that follow each other on the same activations; none above a memory budget.
+    pub fn keep_routing<S: ActivationSource<T>>(
+        &self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        threads: &Threads,
+    ) -> Option<Routing<T>> {
+        let per_row = self.shape().trees * self.shape().leaves() * size_of::<T>();
+        let fits = examples.len().saturating_mul(per_row) <= ROUTING_BUDGET;
+        fits.then(|| self.route_rows(source, examples, 0..examples.len(), threads))
+    }
+
+    /// As [`Head::update_leaves`], over rows that are routed already.
+    pub fn update_leaves_on(&mut self, routing: &Routing<T>, update: &LeafUpdate, threads: &Threads) {
+        if routing.rows == 0 || self.shape().labels == 1 {
+            return;
+        }
+        for _ in 0..update.iterations {
+            let statistics = self.add_up(&self.statistics_of(routing, threads));
+            self.move_leaves(&statistics, &update.prior);
+        }
+    }
+
+    /// What the trees that leave out a row predict for it, on average: the out-of-fold prediction of every row. A row that no tree
+    /// leaves out gets what all trees predict.
+    pub fn predict_left_out<S: ActivationSource<T>>(
+        &self,
+        source: &S,
+        examples: &Examples<'_, T>,
+        threads: &Threads,
+    ) -> LeftOut<T> {
+        let mut all =
+            LeftOut { predicted: Vec::with_capacity(examples.len() * self.shape().labels), gap: 0.0 };
+        for rows in chunks(examples.len(), ROUTED_TOGETHER) {
+            let routing = self.route_rows(source, examples, rows, threads);
+            all.add(self.predict_left_out_on(&routing, threads));
+        }
+        all
+    }
+
+    /// As [`Head::predict_left_out`], for rows that are routed already.
+    pub fn predict_left_out_on(&self, routing: &Routing<T>, threads: &Threads) -> LeftOut<T> {
+        let tasks = threads.map(&routing.tasks, |task| {
+            let mut out = LeftOut { predicted: vec![T::ZERO; task.rows * self.shape().labels], gap: 0.0 };
+            dispatch(Average { head: self, task, group_count: routing.group_count, out: &mut out });
+            out
+        });
+        let mut all = LeftOut { predicted: Vec::with_capacity(routing.rows * self.shape().labels), gap: 0.0 };
+        tasks.into_iter().for_each(|task| all.add(task));
+        all
     }
 
     /// The statistics `sum_i w_i p_l(x_i) d_ic / g_c(x_i)` of every tree over some rows, `[trees, leaves, labels]`. Being sums, those
@@ -112,35 +163,40 @@ impl<T: SimdFloat> Head<T> {
         }
     }
 
-    fn route_all<S: ActivationSource<T>>(
+    fn route_rows<S: ActivationSource<T>>(
         &self,
         source: &S,
         examples: &Examples<'_, T>,
+        rows: Range<usize>,
         threads: &Threads,
-    ) -> Routed<T> {
-        let rows = examples.len();
-        let tasks = threads.map(chunks(rows, Self::task_rows(rows)), |task| {
+    ) -> Routing<T> {
+        let tasks = threads.map(chunks(rows.len(), Self::task_rows(rows.len())), |task| {
             let blocks = task.len().div_ceil(ROWS);
             let mut shares = vec![Vec::with_capacity(blocks * self.shape().leaves()); self.shape().trees];
             let mut targets = Vec::with_capacity(blocks * self.shape().labels);
+            let mut groups = Vec::new();
+            let count = task.len();
+            let task = rows.start + task.start..rows.start + task.end;
             self.for_each_block(source, examples, task, |block| {
                 targets.extend_from_slice(&block.targets);
+                if block.group_count > 0 {
+                    groups.push(block.groups);
+                }
                 for (tree, shares) in shares.iter_mut().enumerate() {
                     vectorise!(route(&block.splits, self.units_of(tree), &mut block.shares));
                     shares.extend_from_slice(&block.shares);
                 }
             });
-            RoutedTask { shares, targets }
+            RoutedTask { shares, targets, groups, rows: count }
         });
-        Routed { tasks }
+        Routing { tasks, rows: rows.len(), group_count: examples.leave_out.map_or(0, |l| l.groups) }
     }
 
     /// The statistics of every tree and task, tree after tree.
-    fn statistics_of(&self, routed: &Routed<T>, rows: usize, threads: &Threads) -> Vec<Vec<T>> {
-        debug_assert!(rows > 0);
+    fn statistics_of(&self, routing: &Routing<T>, threads: &Threads) -> Vec<Vec<T>> {
         let (leaves, labels) = (self.shape().leaves(), self.shape().labels);
         let jobs: Vec<(usize, &RoutedTask<T>)> = (0..self.shape().trees)
-            .flat_map(|tree| routed.tasks.iter().map(move |task| (tree, task)))
+            .flat_map(|tree| routing.tasks.iter().map(move |task| (tree, task)))
             .collect();
         threads.map(jobs, |(tree, task)| {
             let mut statistics = vec![T::ZERO; leaves * labels];
@@ -149,6 +205,8 @@ impl<T: SimdFloat> Head<T> {
                 shares: &task.shares[tree],
                 targets: &task.targets,
                 ratios: &mut vec![[T::ZERO; ROWS]; TOGETHER * labels],
+                groups: &task.groups,
+                left_out: tree as u32 % routing.group_count.max(1),
                 labels,
                 statistics: &mut statistics,
             });
@@ -175,6 +233,8 @@ impl<T: SimdFloat> Head<T> {
                         shares: &block.shares,
                         targets: &block.targets,
                         ratios: &mut block.output,
+                        groups: if block.group_count > 0 { std::slice::from_ref(&block.groups) } else { &[] },
+                        left_out: tree as u32 % block.group_count.max(1),
                         labels: self.shape().labels,
                         statistics,
                     });
@@ -202,6 +262,10 @@ struct Statistics<'a, T> {
     targets: &'a [Lane<T>],
     /// `[up to TOGETHER blocks, labels]` lanes, to work in.
     ratios: &'a mut [Lane<T>],
+    /// `[blocks]`: the group of every row; empty where no row is left out.
+    groups: &'a [[u32; ROWS]],
+    /// The group that the tree leaves out.
+    left_out: u32,
     labels: usize,
     /// `[leaves, labels]`, added to.
     statistics: &'a mut [T],
@@ -214,13 +278,18 @@ impl<T: SimdFloat> WithSimd for Statistics<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) {
         let labels = self.labels;
         let leaves = self.leaves.len() / labels;
-        let groups = self.shares.chunks(TOGETHER * leaves).zip(self.targets.chunks(TOGETHER * labels));
-        for (shares, targets) in groups {
+        let together = self.shares.chunks(TOGETHER * leaves).zip(self.targets.chunks(TOGETHER * labels));
+        for (index, (shares, targets)) in together.enumerate() {
             let ratios = &mut self.ratios[..targets.len()];
             let blocks = shares.chunks_exact(leaves).zip(targets.chunks_exact(labels));
-            for ((shares, targets), ratios) in blocks.zip(ratios.chunks_exact_mut(labels)) {
+            for (block, ((shares, targets), ratios)) in
+                blocks.zip(ratios.chunks_exact_mut(labels)).enumerate()
+            {
                 mix(simd, shares, self.leaves, ratios);
                 divide(targets, ratios);
+                if let Some(groups) = self.groups.get(index * TOGETHER + block) {
+                    leave_out(groups, self.left_out, ratios);
+                }
             }
             add_statistics(simd, shares, ratios, labels, self.statistics);
         }
@@ -237,9 +306,22 @@ fn weigh<T: SimdFloat>(block: &mut Block<T>) {
     }
 }
 
-/// The routing of all rows, kept over the iterations of a leaf update.
-struct Routed<T> {
+/// Takes the rows of a group out of a block's ratios.
+#[inline(always)]
+fn leave_out<T: SimdFloat>(groups: &[u32; ROWS], left_out: u32, ratios: &mut [Lane<T>]) {
+    for lane in ratios {
+        for row in 0..ROWS {
+            lane[row] = if groups[row] == left_out { T::ZERO } else { lane[row] };
+        }
+    }
+}
+
+/// The routing of some rows, kept over the iterations of a leaf update.
+pub struct Routing<T> {
     tasks: Vec<RoutedTask<T>>,
+    rows: usize,
+    /// 0 where no row is left out.
+    group_count: u32,
 }
 
 struct RoutedTask<T> {
@@ -247,4 +329,76 @@ struct RoutedTask<T> {
     shares: Vec<Vec<Lane<T>>>,
     /// `[blocks, labels]` lanes: the weighted targets.
     targets: Vec<Lane<T>>,
+    /// `[blocks]`: the group of every row; empty where no row is left out.
+    groups: Vec<[u32; ROWS]>,
+    rows: usize,
+}
+
+/// What trees predict for the rows that they leave out.
+pub struct LeftOut<T> {
+    /// `[rows, labels]`: the mean over the trees that leave a row out.
+    pub predicted: Vec<T>,
+    /// How far the loss of the mean is below the mean loss of single trees, summed over rows by their weights: what averaging gains.
+    pub gap: f64,
+}
+
+impl<T> LeftOut<T> {
+    fn add(&mut self, rows: LeftOut<T>) {
+        self.predicted.extend(rows.predicted);
+        self.gap += rows.gap;
+    }
+}
+
+/// The mean output of the trees that leave out each row of a task.
+struct Average<'a, T> {
+    head: &'a Head<T>,
+    task: &'a RoutedTask<T>,
+    group_count: u32,
+    out: &'a mut LeftOut<T>,
+}
+
+impl<T: SimdFloat> WithSimd for Average<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Average { head, task, group_count, out } = self;
+        let (labels, leaves, trees) = (head.shape().labels, head.shape().leaves(), head.shape().trees);
+        let mut output = vec![[T::ZERO; ROWS]; labels];
+        let mut sums = vec![[T::ZERO; ROWS]; labels];
+        for (block, rows) in out.predicted.chunks_mut(ROWS * labels).enumerate() {
+            let targets = &task.targets[block * labels..(block + 1) * labels];
+            let (mut counts, mut losses) = ([T::ZERO; ROWS], [T::ZERO; ROWS]);
+            sums.as_flattened_mut().fill(T::ZERO);
+            for tree in 0..trees {
+                let shares = &task.shares[tree][block * leaves..(block + 1) * leaves];
+                mix(simd, shares, head.leaves_of(tree), &mut output);
+                let counted: Lane<T> = match task.groups.get(block) {
+                    // A group that no tree leaves out counts all trees.
+                    Some(groups) => std::array::from_fn(|row| {
+                        let own = groups[row] == tree as u32 % group_count || groups[row] as usize >= trees;
+                        if own { T::ONE } else { T::ZERO }
+                    }),
+                    None => [T::ONE; ROWS],
+                };
+                (0..ROWS).for_each(|row| counts[row] += counted[row]);
+                for ((sum, g), target) in sums.iter_mut().zip(&output).zip(targets) {
+                    for row in 0..ROWS {
+                        sum[row] += counted[row] * g[row];
+                        losses[row] += -(counted[row] * target[row] * g[row].larger(T::FLOOR).logarithm());
+                    }
+                }
+            }
+            for (row, out) in rows.chunks_exact_mut(labels).enumerate() {
+                out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = sum[row] / counts[row]);
+            }
+            for row in 0..rows.len() / labels {
+                let mut gap = (losses[row] / counts[row]).as_f64();
+                for (sum, target) in sums.iter().zip(targets) {
+                    gap += (target[row] * (sum[row] / counts[row]).larger(T::FLOOR).logarithm()).as_f64();
+                }
+                out.gap += gap;
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Features, Inputs, Model, Prediction, Result, RowPredictor, Threads, Value};
 
+use crate::mixed_forest::MixedForest;
 use crate::predict::predict;
 use crate::shallow_forest::ShallowForest;
 use crate::single_row::SingleRow;
@@ -46,5 +47,8 @@ impl Model for ShallowForest {
 
 /// Rebuilds a model from its file.
 pub(crate) fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
-    Ok(Box::new(ShallowForest::load(parts, shape)?))
+    match MixedForest::is_in(parts) {
+        true => Ok(Box::new(MixedForest::load(parts, shape)?)),
+        false => Ok(Box::new(ShallowForest::load(parts, shape)?)),
+    }
 }

@@ -10,7 +10,7 @@ use ldlf_math::vectorise;
 
 use crate::by_input::ByInput;
 use crate::encoder::{Dropout, EncodedView, Encoder};
-use crate::head::{Block, Examples, Head};
+use crate::head::{Block, Examples, Head, LeaveOut};
 use crate::kernel::ROWS;
 use crate::linear::LinearMap;
 use crate::loss::LossForm;
@@ -45,10 +45,11 @@ pub(crate) struct Layers<'a> {
 }
 
 /// What is lowered: the loss of some of the trees, in one of its forms, times a factor.
-pub(crate) struct Aim {
+pub(crate) struct Aim<'a> {
     pub form: LossForm,
     pub trees: Range<usize>,
     pub scale: f64,
+    pub leave_out: Option<LeaveOut<'a>>,
 }
 
 /// Inputs that are left out of one step.
@@ -95,7 +96,7 @@ impl Pass {
         forest: Layers<'_>,
         data: Tabular<'_>,
         rows: &[usize],
-        aim: &Aim,
+        aim: &Aim<'_>,
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
@@ -143,10 +144,10 @@ impl Pass {
         head: &Head<f32>,
         data: Tabular<'_>,
         rows: &[usize],
-        aim: &Aim,
+        aim: &Aim<'_>,
         threads: &Threads,
     ) -> f64 {
-        let examples = examples(&data, Some(rows));
+        let examples = examples(&data, Some(rows), aim.leave_out);
         let (units, size) = (head.shape().units, self.part_rows);
         self.gradient.resize(rows.len() * units, 0.0);
         let slices = [(&mut self.gradient[..], size * units)];
@@ -192,7 +193,7 @@ impl Part {
     fn learn(
         &mut self,
         head: &Head<f32>,
-        aim: &Aim,
+        aim: &Aim<'_>,
         examples: &Examples<'_, f32>,
         first: usize,
         gradient: &mut [f32],
@@ -214,6 +215,16 @@ impl Part {
 }
 
 /// Targets and weights of a dataset as the head wants them.
-pub(crate) fn examples<'a>(data: &'a Dataset, rows: Option<&'a [usize]>) -> Examples<'a, f32> {
-    Examples { targets: data.targets().as_slice(), labels: data.labels(), weights: data.weights(), rows }
+pub(crate) fn examples<'a>(
+    data: &'a Dataset,
+    rows: Option<&'a [usize]>,
+    leave_out: Option<LeaveOut<'a>>,
+) -> Examples<'a, f32> {
+    Examples {
+        targets: data.targets().as_slice(),
+        labels: data.labels(),
+        weights: data.weights(),
+        rows,
+        leave_out,
+    }
 }

@@ -46,6 +46,8 @@ pub struct Plan {
     pub free: &'static [&'static str],
     /// What to try when the loss is no longer finite.
     pub remedy: String,
+    /// Which of several forests on the same rows it is: each begins with other random weights.
+    pub number: usize,
     /// How the trees learn from a mini-batch.
     pub ensemble: Ensemble,
     /// The sizes.
@@ -66,7 +68,9 @@ pub struct Plan {
     pub iterations: Iterations,
     /// When and how leaves are updated.
     pub leaves: LeafPlan,
-    /// The fraction of rows that are held out for early stopping.
+    /// Whether every tree leaves out a group of rows.
+    pub leave_out: Option<LeaveOutPlan>,
+    /// The fraction of rows that are held out for early stopping; with rows that trees leave out, these serve instead.
     pub held_out: Option<f64>,
     /// Validations without improvement before training stops.
     pub patience: usize,
@@ -75,7 +79,7 @@ pub struct Plan {
 }
 
 /// How features become inputs of the linear map.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoding {
     /// How features are scaled.
     pub scaling: Scaling,
@@ -128,8 +132,26 @@ pub struct LeafPlan {
     pub rows: LeafRows,
     /// Iterations of an update.
     pub iterations: usize,
-    /// Pseudo-count that draws every leaf to the mean training distribution.
+    /// Pseudo-count that draws every leaf to the mean training distribution; where it is to be chosen, the one to begin with.
     pub prior: f64,
+    /// Whether the pseudo-count is chosen by the rows that trees leave out.
+    pub choose_prior: bool,
+}
+
+/// How many groups of rows there are, of which every tree leaves out one, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeaveOutPlan {
+    /// Number of groups.
+    pub groups: usize,
+    /// The fraction of the iterations, at the end, in which every tree learns from all rows.
+    pub given_back: f64,
+}
+
+impl LeaveOutPlan {
+    /// The iteration from which every tree learns from all rows.
+    pub fn given_back_at(&self, total: usize) -> usize {
+        ((1.0 - self.given_back) * total as f64).round() as usize
+    }
 }
 
 impl LeafPlan {

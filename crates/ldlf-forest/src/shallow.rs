@@ -6,35 +6,47 @@ use ldlf_core::{Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Mode
 use ldlf_math::optimise::step::{LearningRate, Optimizer, Schedule};
 
 use crate::algorithm1::Ensemble;
+use crate::choice::Choice;
 use crate::encoder::Scaling;
 use crate::loss::LossForm;
 use crate::model::load;
-use crate::plan::{Encoding, Iterations, LeafPlan, Plan, StepRule};
+use crate::plan::{Encoding, Iterations, LeafPlan, LeaveOutPlan, Plan, StepRule};
 pub use crate::plan::{Init, LeafRows};
-use crate::training::train;
+use crate::race::fit_choosing;
+use crate::training::{Outcome, train};
 use crate::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 ldlf_core::parameters! {
     /// Parameters of `sldlf` and `sndf-ldl`.
     pub struct ForestParameters, builder ForestParams for Forest, NeuralDecisionForest {
-        /// Number of trees.
-        trees: usize = 20, at_least 1, at_most 1_000_000, known_as "n_estimators";
-        /// Depth of every tree, which then has 2^(depth-1) leaves.
-        depth: usize = 7, at_least 1, at_most 30;
+        /// Number of soft trees; auto is 20, or 40 shallow ones where the fit chooses such.
+        trees: Auto<usize> = Auto::Auto, at_least 1, at_most 1_000_000, known_as "n_estimators";
+        /// Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout, leaf_prior) by rows that
+        /// trees leave out, and mixes in grown trees where they help. If false, the parameters are taken as they are, and `auto`
+        /// stands for fixed values.
+        choose: bool = true, except "false for `NeuralDecisionForest`";
+        /// Groups of rows of which every tree leaves out one, which gives out-of-fold predictions; 0 leaves out none, as in the paper.
+        leave_out: usize = 5, at_most 100, except "0 for `NeuralDecisionForest`";
+        /// Fraction of the iterations, at the end, in which every tree learns from all rows.
+        given_back: f64 = 0.3, at_least 0, below 1;
+        /// Number of grown trees that may join when the fit checks itself; 0 keeps them out.
+        grown_trees: usize = 100;
+        /// Depth of every tree, which then has 2^(depth-1) leaves; auto is chosen in the fit, or 7.
+        depth: Auto<usize> = Auto::Auto, at_least 1, at_most 30;
         /// Output units of the linear map, shared by the trees at random; auto gives every split its own.
         units: Auto<usize> = Auto::Auto, at_least 1;
         /// Whether the linear map has a bias.
         bias: bool = true, known_as "fit_intercept";
-        /// How features are scaled, by what the training rows say.
-        scaling: Scaling = Scaling::Standard;
+        /// How features are scaled, by what the training rows say; auto is chosen in the fit, or standard.
+        scaling: Auto<Scaling> = Auto::Auto;
         /// With standard scaling: standard deviations from the mean at which values are clipped.
         feature_clip: f64 = 5.0, above 0;
         /// With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it like the others.
         bins: usize = 32, at_most 1024;
-        /// How splits are initialised.
-        init: Init = Init::Random;
-        /// Loss that the gradient steps minimise.
-        loss: LossForm = LossForm::Trees;
+        /// How splits are initialised; auto is chosen in the fit, or random.
+        init: Auto<Init> = Auto::Auto;
+        /// Loss that the gradient steps minimise; auto is chosen in the fit, or trees.
+        loss: Auto<LossForm> = Auto::Auto;
         /// Optimizer.
         optimizer: Optimizer = Optimizer::AdamW;
         /// Learning rate.
@@ -49,9 +61,9 @@ ldlf_core::parameters! {
         step_every: usize = 10_000, at_least 1;
         /// With the step schedule: factor of each change.
         step_factor: f64 = 0.1, above 0, at_most 1;
-        /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
-        weight_decay: f64 = 0.5, at_least 0;
-        /// Fraction of the inputs dropped at random in each step; auto is 0.1 with at least 100 features and 0 with fewer.
+        /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam; auto is chosen in the fit, or 0.5.
+        weight_decay: Auto<f64> = Auto::Auto, at_least 0;
+        /// Fraction of the inputs dropped at random in each step; auto is chosen in the fit, or 0.1 with at least 100 features and 0 with fewer.
         dropout: Auto<f64> = Auto::Auto, at_least 0, below 1;
         /// Rows per mini-batch.
         batch_size: usize = 256, at_least 1;
@@ -60,16 +72,17 @@ ldlf_core::parameters! {
         /// Epochs, clamped to [min_iterations, iterations]; none always runs iterations.
         epochs: Option<f64> = Some(20.0), above 0;
         /// Minimum number of iterations, however small the data.
-        min_iterations: usize = 1_500;
+        min_iterations: usize = 800;
         /// Mini-batches between two leaf updates.
         leaf_every: usize = 50, at_least 1;
         /// Rows that a leaf update sees.
         leaf_rows: LeafRows = LeafRows::Auto;
         /// Iterations per leaf update.
         leaf_iterations: usize = 10, at_least 1;
-        /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
-        leaf_prior: f64 = 1.0, at_least 0;
-        /// Whether to keep the iteration that is best on held-out rows; auto does so with fewer than 100 features.
+        /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update; auto is chosen in the fit, or 1.
+        leaf_prior: Auto<f64> = Auto::Auto, at_least 0;
+        /// Whether to keep the iteration that is best on held-out rows, or on the rows that trees leave out; auto does so with fewer than 100
+        /// features where no rows are left out.
         early_stopping: Auto<bool> = Auto::Auto;
         /// Fraction of the training rows held out for early stopping.
         validation_fraction: f64 = 0.1, above 0, below 1;
@@ -80,14 +93,17 @@ ldlf_core::parameters! {
     }
 }
 
+/// Trees where their number is not given.
+const TREES: usize = 20;
+
 /// From so many features on dropout helps: they are redundant.
-const MANY_FEATURES: usize = 100;
+pub(crate) const MANY_FEATURES: usize = 100;
 
 impl ForestParameters {
     /// Checks the rules between the parameters.
     fn check_shape(&self, ensemble: Ensemble) -> Result<()> {
         self.forest_shape(1, ensemble).check()?;
-        if self.init == Init::Greedy && (!self.units.is_auto() || !self.bias) {
+        if self.init == Auto::Given(Init::Greedy) && (!self.units.is_auto() || !self.bias) {
             return Err(Error::usage("init=greedy needs a unit for every split and a bias")
                 .with_remedy("leave out units and set bias=true"));
         }
@@ -95,8 +111,12 @@ impl ForestParameters {
     }
 
     pub(crate) fn forest_shape(&self, labels: usize, ensemble: Ensemble) -> ForestShape {
-        let mut shape =
-            ForestShape { trees: self.trees, depth: self.depth.min(LARGEST_DEPTH), units: 0, labels };
+        let depth = self.depth.unwrap_or(Choice::fixed(MANY_FEATURES).depth);
+        self.shape_of(self.trees.unwrap_or(TREES), depth, labels, ensemble)
+    }
+
+    fn shape_of(&self, trees: usize, depth: usize, labels: usize, ensemble: Ensemble) -> ForestShape {
+        let mut shape = ForestShape { trees, depth: depth.min(LARGEST_DEPTH), units: 0, labels };
         let own = shape.trees.saturating_mul(shape.splits()).max(1);
         shape.units = match ensemble {
             Ensemble::Joint => self.units.unwrap_or(own),
@@ -105,7 +125,7 @@ impl ForestParameters {
         shape
     }
 
-    /// What a training on data of so many features and labels does.
+    /// What a training on data of so many features and labels does, with fixed values where the parameters are `auto`.
     pub(crate) fn plan(
         &self,
         learner: &'static str,
@@ -113,18 +133,36 @@ impl ForestParameters {
         features: usize,
         labels: usize,
     ) -> Plan {
-        let (scaling, clip, bins, bias) = (self.scaling, self.feature_clip, self.bins, self.bias);
-        let many = features >= MANY_FEATURES;
+        let choice = Choice::fixed(features).given(self);
+        self.plan_of(learner, ensemble, features, labels, &choice, self.trees.unwrap_or(TREES))
+    }
+
+    /// What a training does that takes its scaling, depth, loss and regularisation from `choice`.
+    pub(crate) fn plan_of(
+        &self,
+        learner: &'static str,
+        ensemble: Ensemble,
+        features: usize,
+        labels: usize,
+        choice: &Choice,
+        trees: usize,
+    ) -> Plan {
+        let (clip, bins, bias) = (self.feature_clip, self.bins, self.bias);
+        let groups = self.leave_out.min(trees);
+        let leave_out = (groups >= 2).then_some(LeaveOutPlan { groups, given_back: self.given_back });
+        // Without dropout and left-out rows, early stopping guards against overfitting.
+        let stops_early = self.early_stopping.unwrap_or(features < MANY_FEATURES && leave_out.is_none());
         Plan {
             learner,
             settings: self.to_settings(),
             free: &["iterations"],
             remedy: format!("try a learning_rate below {} or scaling=standard", self.learning_rate),
+            number: 0,
             ensemble,
-            shape: self.forest_shape(labels, ensemble),
-            encoding: Encoding { scaling, clip, bins, bias },
-            init: self.init,
-            loss: self.loss,
+            shape: self.shape_of(trees, choice.depth, labels, ensemble),
+            encoding: Encoding { scaling: choice.scaling, clip, bins, bias },
+            init: choice.init,
+            loss: choice.loss,
             steps: StepRule {
                 optimizer: self.optimizer,
                 length: LearningRate {
@@ -135,20 +173,20 @@ impl ForestParameters {
                     step_factor: self.step_factor,
                 },
                 momentum: self.momentum,
-                weight_decay: self.weight_decay,
+                weight_decay: choice.weight_decay,
             },
-            // With many (redundant) features dropout helps; with few it hurts.
-            dropout: self.dropout.unwrap_or(if many { 0.1 } else { 0.0 }),
+            dropout: choice.dropout,
             batch_size: self.batch_size,
             iterations: Iterations { epochs: self.epochs, least: self.min_iterations, most: self.iterations },
             leaves: LeafPlan {
                 every: self.leaf_every,
                 rows: self.leaf_rows,
                 iterations: self.leaf_iterations,
-                prior: self.leaf_prior,
+                prior: self.leaf_prior.unwrap_or(1.0),
+                choose_prior: self.choose && self.leaf_prior.is_auto() && leave_out.is_some(),
             },
-            // Without dropout, early stopping guards against overfitting.
-            held_out: self.early_stopping.unwrap_or(!many).then_some(self.validation_fraction),
+            leave_out,
+            held_out: stops_early.then_some(self.validation_fraction),
             patience: self.patience,
             tolerance: self.tolerance,
         }
@@ -169,6 +207,7 @@ impl Algorithm for Forest {
         iterates: true,
         resumes: true,
         exports: true,
+        out_of_fold: true,
         ..Facts::new(
             "sldlf",
             "shallow label distribution learning forest: soft trees on a linear map, learnt jointly",
@@ -185,9 +224,10 @@ impl Algorithm for Forest {
     }
 
     fn fit(parameters: &ForestParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let plan = parameters.plan(Self::FACTS.name, Ensemble::Joint, data.features()?.cols(), data.labels());
-        let (model, summary) = train(plan, data, context)?;
-        Ok(Fitted { model: Box::new(model), summary })
+        match parameters.choose {
+            true => fit_choosing(parameters, data, context),
+            false => fit_as_told(parameters, Self::FACTS.name, Ensemble::Joint, data, context),
+        }
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
@@ -206,10 +246,18 @@ impl Algorithm for NeuralDecisionForest {
         name: "sndf-ldl",
         summary: "the same trees with the rule of neural decision forests: every mini-batch trains one tree drawn at random",
         source: "P. Kontschieder et al.: Deep Neural Decision Forests, ICCV 2015; the rule compared in Shen et al. 2017, Fig. 3(a)",
+        out_of_fold: false,
         ..Forest::FACTS
     };
 
+    fn defaults() -> ForestParameters {
+        ForestParameters { choose: false, leave_out: 0, ..ForestParameters::default() }
+    }
+
     fn check(parameters: &ForestParameters) -> Result<()> {
+        if parameters.choose {
+            return Err(Error::parameter("choose", "false for sndf-ldl", true));
+        }
         parameters.check_shape(Ensemble::OneTree)
     }
 
@@ -218,15 +266,31 @@ impl Algorithm for NeuralDecisionForest {
     }
 
     fn fit(parameters: &ForestParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
-        let plan =
-            parameters.plan(Self::FACTS.name, Ensemble::OneTree, data.features()?.cols(), data.labels());
-        let (model, summary) = train(plan, data, context)?;
-        Ok(Fitted { model: Box::new(model), summary })
+        fit_as_told(parameters, Self::FACTS.name, Ensemble::OneTree, data, context)
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
         load(parts, shape)
     }
+}
+
+/// One training with the parameters as they are.
+pub(crate) fn fit_as_told(
+    parameters: &ForestParameters,
+    learner: &'static str,
+    ensemble: Ensemble,
+    data: &Dataset,
+    context: &mut FitContext<'_>,
+) -> Result<Fitted> {
+    let plan = parameters.plan(learner, ensemble, data.features()?.cols(), data.labels());
+    let Outcome { forest, mut summary, checked } = train(plan, data, context)?;
+    let mut fitted = Fitted::new(Box::new(forest), summary.clone());
+    if let Some(checked) = checked {
+        summary.validation_kl = Some(checked.kl);
+        summary.mean_kl = Some(data.mean_kl());
+        fitted = Fitted { summary, out_of_fold: Some(checked.out_of_fold), ..fitted };
+    }
+    Ok(fitted)
 }
 
 /// The presets of both learners.
@@ -241,6 +305,10 @@ fn presets() -> Vec<Preset> {
             "paper",
             "the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation",
             [
+                "choose=false",
+                "leave_out=0",
+                "scaling=standard",
+                "loss=trees",
                 "trees=5",
                 "depth=7",
                 "units=64",
@@ -276,6 +344,8 @@ fn presets() -> Vec<Preset> {
             "components",
             "for principal components and few rows (chosen on ages of faces): one factor for all features, no dropout, 40 trees of depth 5, no held-out rows",
             [
+                "choose=false",
+                "leave_out=0",
                 "trees=40",
                 "depth=5",
                 "scaling=common",
@@ -294,6 +364,9 @@ fn released(name: &'static str, help: &'static str, iterations: usize) -> Preset
         name,
         help,
         [
+            "choose=false",
+            "leave_out=0",
+            "loss=trees",
             "trees=10",
             "depth=5",
             "units=512",

@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use ldlf_core::Threads;
 use ldlf_core::dataset::Tabular;
+use ldlf_core::leave_out::RowGroups;
 use ldlf_math::optimise::step::Step;
 
 use crate::encoder::{EncodedRows, Encoder};
-use crate::head::{Head, LeafUpdate};
+use crate::head::{Head, LeafUpdate, LeaveOut};
 use crate::lazy_optimizer::{DecayTargets, LazyOptimizer};
+use crate::leaf_update::{LeftOut, Routing};
 use crate::linear::LinearMap;
 use crate::loss::LossForm;
 pub use crate::pass::DropoutDraw;
@@ -24,6 +26,7 @@ pub struct Stepper {
     optimiser: LazyOptimizer,
     pass: Pass,
     form: LossForm,
+    leave_out: Option<RowGroups>,
 }
 
 impl Stepper {
@@ -36,12 +39,23 @@ impl Stepper {
             map,
             head,
             form: LossForm::Trees,
+            leave_out: None,
         }
     }
 
     /// The same with another form of the loss.
     pub fn with_loss(self, form: LossForm) -> Self {
         Stepper { form, ..self }
+    }
+
+    /// The same with trees that each leave out one group of rows.
+    pub fn with_leave_out(self, leave_out: Option<RowGroups>) -> Self {
+        Stepper { leave_out, ..self }
+    }
+
+    /// From now on every tree learns from all rows.
+    pub fn give_rows_back(&mut self) {
+        self.leave_out = None;
     }
 
     /// The same with some weights that decay to other values than zero.
@@ -109,8 +123,12 @@ impl Stepper {
         dropout: Option<DropoutDraw>,
         threads: &Threads,
     ) -> f64 {
-        let weight = examples(&data, Some(rows)).total_weight();
-        let aim = Aim { form: self.form, trees, scale: 1.0 / weight.max(f64::MIN_POSITIVE) };
+        let leave_out = self.leave_out.as_ref().map(LeaveOut::from);
+        // Every tree's loss is a mean over the rows that it learns from; rows without weight teach nothing.
+        let kept = self.leave_out.as_ref().map_or(1.0, |groups| 1.0 - 1.0 / groups.count() as f64);
+        let weight = kept * examples(&data, Some(rows), leave_out).total_weight();
+        let scale = if weight > f64::from(f32::MIN_POSITIVE) { 1.0 / weight } else { 0.0 };
+        let aim = Aim { form: self.form, trees, scale, leave_out };
         let (optimiser, map, bias) = (&mut self.optimiser, &mut self.map, self.encoder.bias());
         self.pass.encode(&self.encoder, data, rows, dropout, threads);
         if let (Passed::Sparse(parts), _) = self.pass.passed(data) {
@@ -134,10 +152,45 @@ impl Stepper {
         threads: &Threads,
     ) {
         self.flush(threads);
-        let source = LinearActivations {
-            map: &self.map,
-            rows: EncodedRows { encoder: &self.encoder, features: data.features, rows: Some(rows) },
-        };
-        self.head.update_leaves(&source, &examples(&data, Some(rows)), update, threads);
+        let leave_out = self.leave_out.as_ref().map(LeaveOut::from);
+        let examples = examples(&data, Some(rows), leave_out);
+        self.head.update_leaves(&source(&self.map, &self.encoder, &data, rows), &examples, update, threads);
     }
+
+    /// The routing of some rows as the map is now, for leaf updates that follow each other; none above a memory budget.
+    pub fn keep_routing(
+        &mut self,
+        data: Tabular<'_>,
+        rows: &[usize],
+        threads: &Threads,
+    ) -> Option<Routing<f32>> {
+        self.flush(threads);
+        let leave_out = self.leave_out.as_ref().map(LeaveOut::from);
+        let examples = examples(&data, Some(rows), leave_out);
+        self.head.keep_routing(&source(&self.map, &self.encoder, &data, rows), &examples, threads)
+    }
+
+    /// What the trees that leave out a row predict for it.
+    pub fn predict_left_out(&mut self, data: Tabular<'_>, rows: &[usize], threads: &Threads) -> LeftOut<f32> {
+        self.flush(threads);
+        let leave_out = self.leave_out.as_ref().map(LeaveOut::from);
+        let examples = examples(&data, Some(rows), leave_out);
+        let source = source(&self.map, &self.encoder, &data, rows);
+        self.head.predict_left_out(&source, &examples, threads)
+    }
+
+    /// The trees, to iterate their leaves.
+    pub fn head_mut(&mut self) -> &mut Head<f32> {
+        &mut self.head
+    }
+}
+
+/// The activations of some rows.
+fn source<'a>(
+    map: &'a LinearMap,
+    encoder: &'a Encoder,
+    data: &Tabular<'a>,
+    rows: &'a [usize],
+) -> LinearActivations<'a> {
+    LinearActivations { map, rows: EncodedRows { encoder, features: data.features, rows: Some(rows) } }
 }

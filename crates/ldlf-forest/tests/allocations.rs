@@ -69,7 +69,7 @@ fn training(features: Features) -> (Dataset, Stepper) {
         (0..ROWS).flat_map(|row| [0.25 + 0.5 * value(row, 0), 0.75 - 0.5 * value(row, 0)]).collect();
     let data = Dataset::new(features, Matrix::new(ROWS, 2, targets).unwrap()).unwrap();
     let rows: Vec<usize> = (0..ROWS).collect();
-    let encoder = Encoder::fit(data.features().unwrap(), &rows, Scaling::Standard, 5.0, 0, true);
+    let encoder = Encoder::fit(data.features().unwrap(), &rows, None, Scaling::Standard, 5.0, 0, true);
     let shape = ForestShape { trees: 3, depth: 4, units: 9, labels: 2 };
     let map = LinearMap::new(FEATURES, true, shape.units, Seed::new(0));
     let stepper = Stepper::new(encoder, map, Head::new(shape, Seed::new(0)).unwrap(), 128);

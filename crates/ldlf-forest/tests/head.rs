@@ -50,7 +50,13 @@ impl Case {
     }
 
     fn examples<'a>(&'a self, weights: Option<&'a [f64]>) -> Examples<'a, f64> {
-        Examples { targets: &self.targets, labels: self.head.shape().labels, weights, rows: None }
+        Examples {
+            targets: &self.targets,
+            labels: self.head.shape().labels,
+            weights,
+            rows: None,
+            leave_out: None,
+        }
     }
 
     fn loss(&self, weights: Option<&[f64]>) -> f64 {

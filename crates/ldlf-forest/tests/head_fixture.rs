@@ -60,8 +60,13 @@ fn routing_predictions_loss_and_gradients_are_those_of_the_paper() {
     let mut predictions = vec![0.0; targets.len()];
     head.predict(view, &mut predictions);
     close(&predictions, &fixture.get("predictions"));
-    let examples =
-        Examples { targets: &targets, labels: head.shape().labels, weights: Some(&weights), rows: None };
+    let examples = Examples {
+        targets: &targets,
+        labels: head.shape().labels,
+        weights: Some(&weights),
+        rows: None,
+        leave_out: None,
+    };
     let mut gradient = vec![0.0; activations.len()];
     let loss = head.loss_and_grad(view, &examples, &mut gradient);
     close(&[loss], &fixture.get("loss"));
@@ -78,8 +83,13 @@ fn leaf_updates_are_those_of_the_paper() {
     for (iterations, strength, expected) in [(1, 0.0, "updated_once"), (3, 0.5, "updated_with_prior")] {
         let mut head = fixture.head();
         let view = View::row_major(&activations, weights.len(), head.shape().units);
-        let examples =
-            Examples { targets: &targets, labels: head.shape().labels, weights: Some(&weights), rows: None };
+        let examples = Examples {
+            targets: &targets,
+            labels: head.shape().labels,
+            weights: Some(&weights),
+            rows: None,
+            leave_out: None,
+        };
         let update = LeafUpdate { iterations, prior: LeafPrior { strength, base: fixture.get("base") } };
         head.update_leaves(&Given(view), &examples, &update, &Threads::one());
         close(head.leaves(), &fixture.get(expected));

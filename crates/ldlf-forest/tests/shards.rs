@@ -37,7 +37,8 @@ fn sparse_rows(count: usize) -> Dataset {
     dense.with_inputs(Features::Sparse(sparse)).unwrap()
 }
 
-const SMALL: [&str; 8] = [
+const SMALL: [&str; 9] = [
+    "choose=false",
     "trees=3",
     "depth=4",
     "batch_size=64",

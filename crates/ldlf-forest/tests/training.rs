@@ -17,8 +17,16 @@ fn data(density: Option<f64>) -> Dataset {
     mixture(600, &parameters, 1).unwrap()
 }
 
-const SMALL: [&str; 6] =
-    ["trees=3", "depth=4", "batch_size=100", "epochs=none", "iterations=50", "leaf_every=10"];
+const SMALL: [&str; 8] = [
+    "choose=false",
+    "leave_out=0",
+    "trees=3",
+    "depth=4",
+    "batch_size=100",
+    "epochs=none",
+    "iterations=50",
+    "leaf_every=10",
+];
 
 fn settings(extra: &[&str]) -> Settings {
     Settings::parse(SMALL.iter().chain(extra)).unwrap()
@@ -396,6 +404,8 @@ fn relabelling_and_reordering_features_commute_with_training() {
 fn the_typed_builder_fits_what_the_settings_fit() {
     let data = data(None);
     let typed = Forest::params()
+        .choose(false)
+        .leave_out(0)
         .trees(3)
         .depth(4)
         .batch_size(100)
@@ -427,7 +437,92 @@ fn an_observer_ends_a_typed_fit() {
         FitEvent::Iteration { iteration: 3, .. } => std::ops::ControlFlow::Break(StopReason::Interrupted),
         _ => std::ops::ControlFlow::Continue(()),
     };
-    let model =
-        Forest::params().trees(2).depth(3).threads(1).fit_observed(&data(None), &mut patient).unwrap();
+    let model = Forest::params()
+        .choose(false)
+        .leave_out(0)
+        .trees(2)
+        .depth(3)
+        .threads(1)
+        .fit_observed(&data(None), &mut patient)
+        .unwrap();
     assert_eq!((model.summary.iterations, model.summary.stopped), (3, StopReason::Interrupted));
+}
+
+/// Settings under which a fit checks itself, and is short.
+const CHECKED: [&str; 5] = ["choose=true", "leave_out=4", "trees=8", "iterations=40", "grown_trees=8"];
+
+#[test]
+fn a_fit_that_checks_itself_ends_in_the_same_bytes_with_any_threads() {
+    for density in [None, Some(0.2)] {
+        let data = data(density);
+        let one = fit(&data, &CHECKED, 1);
+        let three = fit(&data, &CHECKED, 3);
+        assert!(bytes(&one) == bytes(&three), "density {density:?}");
+        assert_eq!(one.out_of_fold, three.out_of_fold);
+    }
+}
+
+#[test]
+fn a_fit_that_checks_itself_resumes_to_the_same_bytes() {
+    for density in [None, Some(0.2)] {
+        let data = data(density);
+        let whole = bytes(&fit(&data, &CHECKED, 1));
+        for stop in [3, 30, 37] {
+            assert!(whole == bytes(&interrupted_at(stop, &data, &CHECKED)), "stopped at {stop}");
+        }
+    }
+}
+
+#[test]
+fn out_of_fold_predictions_are_of_rows_that_were_not_seen() {
+    // Targets that the features say nothing about: a model that saw a row predicts it better than one that did not.
+    let features =
+        Matrix::new(120, 6, (0..720).map(|i| ((i * 7919) % 1009) as f32 / 1009.0).collect()).unwrap();
+    let targets: Vec<f32> =
+        (0..120).flat_map(|row| if (row * 31) % 7 < 3 { [0.9, 0.1] } else { [0.1, 0.9] }).collect();
+    let data = Dataset::new(Features::Dense(features), Matrix::new(120, 2, targets).unwrap()).unwrap();
+    let extra =
+        ["choose=false", "leave_out=4", "given_back=0", "trees=8", "iterations=400", "leaf_prior=0.1"];
+    let model = fit(&data, &extra, 1);
+    let unseen = mean_over_rows(&KL, data.targets(), model.out_of_fold.as_ref().unwrap(), None);
+    assert!(unseen > 1.1 * kl(&model, &data), "{unseen} {}", kl(&model, &data));
+    assert!((model.summary.validation_kl.unwrap() - unseen).abs() < 1e-6);
+}
+
+#[test]
+fn a_fit_without_signal_is_no_worse_than_the_mean() {
+    let features = Matrix::new(150, 5, (0..750).map(|i| ((i * 7919) % 1013) as f32).collect()).unwrap();
+    let targets: Vec<f32> =
+        (0..150).flat_map(|row| if (row * row) % 11 < 5 { [0.8, 0.2] } else { [0.3, 0.7] }).collect();
+    let data = Dataset::new(Features::Dense(features), Matrix::new(150, 2, targets).unwrap()).unwrap();
+    let summary = fit(&data, &CHECKED, 1).summary;
+    assert!(summary.validation_kl.unwrap() <= 1.01 * summary.mean_kl.unwrap(), "{summary:?}");
+}
+
+#[test]
+fn a_given_parameter_is_not_chosen() {
+    let model = fit(&data(None), &["choose=true", "leave_out=4", "scaling=common", "depth=3", "trees=8"], 1);
+    let soft = model.model.inspect().into_iter().filter(|(name, _)| name.starts_with("tried"));
+    for (name, _) in soft {
+        assert!(name.contains("scaling=common depth=3"), "{name}");
+    }
+}
+
+#[test]
+fn a_monotone_map_of_the_columns_changes_next_to_nothing_with_ranks() {
+    let data = data(None);
+    let Features::Dense(matrix) = data.features().unwrap() else { panic!("dense") };
+    let warped = matrix.as_slice().iter().map(|x| (3.0 * x).exp() * 100.0).collect();
+    let warped = Matrix::new(matrix.rows(), matrix.cols(), warped).unwrap();
+    let warped = data.clone().with_inputs(Features::Dense(warped)).unwrap();
+    let (plain, mapped) = (fit(&data, &["scaling=ranks"], 1), fit(&warped, &["scaling=ranks"], 1));
+    assert!((kl(&plain, &data) - kl(&mapped, &warped)).abs() < 1e-3);
+}
+
+#[test]
+fn rows_without_weight_teach_nothing() {
+    let weights: Vec<f32> = (0..600).map(|row| if row < 40 { 1.0 } else { 0.0 }).collect();
+    let weighted = data(None).with_weights(weights).unwrap();
+    let model = fit(&weighted, &["batch_size=8", "iterations=200"], 1);
+    assert!(model.summary.loss.is_some_and(f64::is_finite));
 }

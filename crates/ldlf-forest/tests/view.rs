@@ -6,7 +6,8 @@ use ldlf_forest::Forest;
 #[test]
 fn routes_and_leaves_give_the_prediction_again() {
     let data = generate::artificial(300, 0).expect("a generated set");
-    let settings = Settings::parse(["trees=3", "depth=4", "iterations=60"]).expect("settings");
+    let settings = Settings::parse(["choose=false", "leave_out=0", "trees=3", "depth=4", "iterations=60"])
+        .expect("settings");
     let learner = (LearnerEntry::of::<Forest>().build)(&settings).expect("a learner");
     let mut observer = ();
     let mut context = FitContext::new(0, Threads::one(), &mut observer);
@@ -43,7 +44,8 @@ fn routes_and_leaves_give_the_prediction_again() {
 #[test]
 fn the_way_of_a_row_does_not_depend_on_threads() {
     let data = generate::artificial(700, 1).expect("a generated set");
-    let settings = Settings::parse(["trees=2", "depth=3", "iterations=20"]).expect("settings");
+    let settings = Settings::parse(["choose=false", "leave_out=0", "trees=2", "depth=3", "iterations=20"])
+        .expect("settings");
     let learner = (LearnerEntry::of::<Forest>().build)(&settings).expect("a learner");
     let mut observer = ();
     let mut context = FitContext::new(0, Threads::one(), &mut observer);

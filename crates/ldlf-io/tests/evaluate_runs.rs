@@ -90,7 +90,7 @@ impl Learner for Walk {
             }
         }
         let summary = Summary { iterations: done, stopped, ..Summary::at_once() };
-        Ok(Fitted { model: Box::new(WalkModel::at(done, &mean, noise)), summary })
+        Ok(Fitted::new(Box::new(WalkModel::at(done, &mean, noise)), summary))
     }
 }
 

@@ -86,19 +86,26 @@ impl Tree {
         depth.into_iter().max().unwrap_or(0)
     }
 
-    /// The vector at the leaf of a row of features.
+    /// The vector of the leaf that a row of features reaches.
     pub fn predict_row(&self, features: &Features, row: usize) -> &[f32] {
-        let leaf = match features {
-            Features::Dense(m) => {
-                let x = m.row(row);
-                self.descend(|feature| x[feature])
-            }
+        match features {
+            Features::Dense(m) => self.predict_dense(m.row(row)),
             Features::Sparse(m) => {
                 let (columns, values) = m.row(row);
-                self.descend(|feature| columns.binary_search(&(feature as u32)).map_or(0.0, |at| values[at]))
+                self.predict_sparse(columns, values)
             }
-        };
-        self.values.row(leaf)
+        }
+    }
+
+    /// The vector of the leaf that a row reaches, given by all its values.
+    pub fn predict_dense(&self, values: &[f32]) -> &[f32] {
+        self.values.row(self.descend(|feature| values[feature]))
+    }
+
+    /// The vector of the leaf that a row reaches, given by the columns, in rising order, that differ from zero.
+    pub fn predict_sparse(&self, columns: &[u32], values: &[f32]) -> &[f32] {
+        let value = |feature: usize| columns.binary_search(&(feature as u32)).map_or(0.0, |at| values[at]);
+        self.values.row(self.descend(value))
     }
 
     #[inline(always)]

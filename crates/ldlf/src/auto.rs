@@ -372,7 +372,7 @@ impl Algorithm for AutoForest {
             });
         }
         let summary = Summary { iterations: trials.len(), validation_kl, ..Summary::at_once() };
-        Ok(Fitted { model: Box::new(Blend { members, trials }), summary })
+        Ok(Fitted::new(Box::new(Blend { members, trials }), summary))
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

@@ -154,7 +154,7 @@ fn rows_of(args: &Predict, model: &TrainedModel, printer: &Printer) -> Result<Ro
 }
 
 /// The error for a `--write` that this model does not support.
-fn refused(refusal: Refusal) -> Error {
+pub fn refused(refusal: Refusal) -> Error {
     Error::usage(match refusal {
         Refusal::NeedsLabelValues(estimate) => format!(
             "--write {} needs labels that stand for numbers; train with --label-values",

@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::core::learner::Summary;
-use ldlf::{Dataset, Error, FitContext, Inputs, Result, StopReason, TrainedModel, folds};
+use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns};
+use ldlf::internals::io::write::{Formulas, TableForm, save_table};
+use ldlf::{Dataset, Error, FitContext, Inputs, Prediction, Result, StopReason, TrainedModel, folds};
 use serde_json::json;
 
 use super::Ending;
+use super::predict::refused;
 use crate::args::{FitOptions, values};
 use crate::contenders::share_out;
 use crate::images::readable;
@@ -40,6 +43,9 @@ pub struct Train {
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
+    /// Write what the model says about its own training rows without having seen them, as a table (see `ldlf predict`)
+    #[arg(long, value_name = "FILE")]
+    pub out_of_fold: Option<PathBuf>,
     /// Stop after this many seconds and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
     pub time_limit: Option<f64>,
@@ -61,6 +67,9 @@ pub struct Train {
     #[command(flatten)]
     pub fit: FitOptions,
 }
+
+/// Below this fraction of the mean's K-L divergence a model has learnt something from the features.
+const LEAST_GAIN: f64 = 0.995;
 
 /// What `--help` says after the options.
 pub const HELP: &str = "\
@@ -87,10 +96,21 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         check_checkpoint(path, args.force)?;
         check_apart(path, &[&args.data, &args.out])?;
     }
+    let out_of_fold = match &args.out_of_fold {
+        None => None,
+        Some(path) => {
+            check_apart(path, &[&args.data, &args.out])?;
+            Some((path, TableForm::of(path)?, check_destination(path, args.force)?))
+        }
+    };
     let preset = args.preset.as_deref();
     let names = std::slice::from_ref(&args.learner);
     let contenders = share_out(names, preset, &args.fit.network.with(&args.set, names)?)?;
     let learner = contenders[0].build()?;
+    if out_of_fold.is_some() && !learner.facts().out_of_fold {
+        return Err(Error::usage(format!("{} gives no out-of-fold predictions", learner.name()))
+            .with_remedy("use sldlf, or ldlf cv with --results"));
+    }
     let resume = match &args.resume {
         Some(path) => {
             check_input(path)?;
@@ -132,6 +152,15 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let model = fitted?;
     ldlf::internals::io::model_file::save(&model, &args.out, overwrite)?;
 
+    if let (Some((path, form, overwrite)), Some(predicted)) = (out_of_fold, &model.out_of_fold) {
+        let columns = EstimateColumns::new(&[Estimate::Distribution], &model.schema).map_err(refused)?;
+        let predicted = Prediction::Distributions(predicted.clone());
+        let block = columns.of(&predicted).map_err(refused)?;
+        save_table(path, overwrite, form, Formulas::Kept, |mut writer| {
+            writer.block(&block).and_then(|()| writer.finish()).map_err(|e| Error::io(path, e))
+        })?;
+    }
+
     if let Some(failure) = failure {
         printer.message(format_args!("the current model is in {}", args.out.display()));
         return Err(failure);
@@ -164,7 +193,7 @@ fn report(
     model: &TrainedModel,
     took: Duration,
 ) -> Result<()> {
-    let Summary { iterations, stopped, best_iteration, loss, validation_kl } = &model.summary;
+    let Summary { iterations, stopped, best_iteration, loss, validation_kl, mean_kl } = &model.summary;
     if args.json {
         return printer.json(&json!({
             "learner": model.learner,
@@ -179,6 +208,7 @@ fn report(
             "best_iteration": best_iteration,
             "loss": loss,
             "validation_kl": validation_kl,
+            "mean_kl": mean_kl,
             "seconds": took.as_secs_f64(),
             "model": args.out.display().to_string(),
         }));
@@ -194,17 +224,31 @@ fn report(
     if loss.is_some() {
         table.fact("loss", number(*loss));
     }
-    if validation_kl.is_some() {
-        table.fact("validation K-L", number(*validation_kl));
+    match (validation_kl, mean_kl) {
+        (Some(kl), Some(mean)) => {
+            let compared = format!("{} out of fold; the mean has {}", number(Some(*kl)), number(Some(*mean)));
+            table.fact("validation K-L", compared);
+        }
+        (Some(kl), None) => table.fact("validation K-L", number(Some(*kl))),
+        (None, _) => {}
     }
     // What a search kept and what a file of weights had; `ldlf inspect` shows all.
     for (name, value) in model.model.inspect() {
-        if let (true, Some(value)) = (name.starts_with("member ") || name == "weights", value.as_str()) {
+        let shown = name.starts_with("member ") || ["weights", "soft trees", "grown trees", "mean"].contains(&&*name);
+        if let (true, Some(value)) = (shown, value.as_str()) {
             table.fact(&name, value);
         }
     }
     table.fact("model", args.out.display());
-    printer.text(&table.to_string())
+    printer.text(&table.to_string())?;
+    if let (Some(kl), Some(mean)) = (validation_kl, mean_kl)
+        && *kl > LEAST_GAIN * mean
+    {
+        printer.message(format_args!(
+            "warning: no setting beats predicting the mean: the features say next to nothing about the labels"
+        ));
+    }
+    Ok(())
 }
 
 /// `votes, 200 rows, 3 features, 1 label`, or `faces, 200 images, 101 labels`.

@@ -55,7 +55,7 @@ fn fit_and_measure(
 ) -> Result<FoldResult> {
     let started = Instant::now();
     let mut context = FitContext::new(seed, threads.clone(), observer);
-    let Fitted { model, summary } = learner.fit(training, &mut context)?;
+    let Fitted { model, summary, .. } = learner.fit(training, &mut context)?;
     let mut fitting = started.elapsed();
     let history = std::mem::take(&mut context.history);
     drop(context);

@@ -3,7 +3,7 @@
 use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::parameters::ParameterSet;
 use ldlf_core::{
-    Algorithm, Dataset, Error, Features, FitEvent, Inputs, Result, Schema, Seed, Settings, StopReason,
+    Algorithm, Auto, Dataset, Error, Features, FitEvent, Inputs, Result, Schema, Seed, Settings, StopReason,
     Threads, TrainedModel,
 };
 
@@ -87,17 +87,20 @@ pub struct Coordinator {
     versions: Versions,
     heard: Versions,
     columns: Columns,
+    /// Training rows of all shards, known since the survey.
+    rows: usize,
     prior: LeafPrior,
     validates: bool,
     learning: Option<Learning>,
 }
 
 impl Coordinator {
-    /// A training of `sldlf` with these settings on a table; `threads` take the steps.
+    /// A training of `sldlf` with these settings on a table; `threads` take the steps. Settings are taken as they are: to choose among
+    /// them, rows would have to be in one place.
     pub fn new(settings: &Settings, table: Table, seed: u64, threads: Threads) -> Result<Self> {
-        let parameters = ForestParameters::from_settings(settings)?;
+        let parameters = ForestParameters { choose: false, ..ForestParameters::from_settings(settings)? };
         Forest::check(&parameters)?;
-        if parameters.init == Init::Greedy {
+        if parameters.init == Auto::Given(Init::Greedy) {
             return Err(Error::usage("init=greedy grows trees on all rows in one place")
                 .with_remedy("use init=random here"));
         }
@@ -115,7 +118,9 @@ impl Coordinator {
         let setting = Setting {
             seed,
             shards: table.shards,
-            held_back: plan.held_out.filter(|share| (table.rows as f64 * share).round() >= 1.0),
+            held_back: plan
+                .held_out
+                .filter(|share| plan.leave_out.is_none() && (table.rows as f64 * share).round() >= 1.0),
             features: table.features,
             labels,
             sparse: table.sparse,
@@ -126,7 +131,7 @@ impl Coordinator {
         Ok(Coordinator {
             prior: LeafPrior { strength: plan.leaves.prior, base: vec![0.0; labels] },
             columns: Columns {
-                rows: 0,
+                weight: 0.0,
                 sparse: table.sparse,
                 mean: nothing(),
                 squares: nothing(),
@@ -139,6 +144,7 @@ impl Coordinator {
             preparation: Preparation::Survey,
             versions: Versions { setting: 1, ..Versions::default() },
             heard: Versions::default(),
+            rows: 0,
             validates: false,
             learning: None,
         })
@@ -183,12 +189,25 @@ impl Coordinator {
             }
             (Preparation::Over, None) => return None,
             (Preparation::Over, Some(Learning { order, .. })) => match order.next() {
-                Stage::Step => Task::Step { iteration: order.iteration() },
-                Stage::Leaves => Task::Leaves { iterations: self.leaf_iterations(order.iteration()) },
+                Stage::Step => Task::Step {
+                    iteration: order.iteration(),
+                    given_back: self.are_given_back(order.iteration()),
+                },
+                Stage::Leaves => Task::Leaves {
+                    iterations: self.leaf_iterations(order.iteration()),
+                    given_back: self.are_given_back(order.iteration().saturating_sub(1)),
+                },
                 Stage::Validate => Task::Validate,
                 Stage::Report | Stage::Done => return None,
             },
         })
+    }
+
+    /// Whether every tree learns from all rows in an iteration; early stopping measures left-out rows to the end.
+    fn are_given_back(&self, iteration: usize) -> bool {
+        let total = self.plan.total_iterations(self.batches().all_rows());
+        let plan = self.plan.leave_out.filter(|_| self.plan.held_out.is_none());
+        plan.is_some_and(|plan| iteration >= plan.given_back_at(total))
     }
 
     /// Takes the answers to the last question, in any order, and moves on. Gives what is worth telling.
@@ -210,10 +229,15 @@ impl Coordinator {
             Some(Task::Survey) => self.surveyed(sums)?,
             Some(Task::Spread) => self.spread_known(sums)?,
             Some(Task::Sample { columns, rows }) => {
-                let values = sums.singles.chunks_exact(rows.max(1)).map(<[f32]>::to_vec).collect();
-                self.begin(Bins::fit(columns, values, self.plan.encoding.bins))?;
+                let values = sums.singles.chunks_exact(rows.max(1));
+                let values = values.map(|values| values.iter().map(|&value| (value, 1.0)).collect());
+                let Encoding { scaling, clip, bins, bias } = self.plan.encoding;
+                match scaling == Scaling::Ranks && !self.table.sparse {
+                    true => self.begin_with(Encoder::from_values(values, clip, bias))?,
+                    false => self.begin(Bins::fit(columns, values.collect(), bins))?,
+                }
             }
-            Some(Task::Step { iteration }) => events.push(self.step(iteration, sums)?),
+            Some(Task::Step { iteration, .. }) => events.push(self.step(iteration, sums)?),
             Some(Task::Leaves { .. }) => events.extend(self.move_leaves(&sums.doubles)),
             Some(Task::Validate) => events.push(self.validated(&sums.doubles)),
             None => {}
@@ -236,7 +260,7 @@ impl Coordinator {
     }
 
     fn sample_rows(&self, columns: usize) -> usize {
-        self.columns.rows.min(SAMPLE_VALUES / columns.max(1)).clamp(1, SAMPLE_ROWS)
+        self.rows.min(SAMPLE_VALUES / columns.max(1)).clamp(1, SAMPLE_ROWS)
     }
 
     fn surveyed(&mut self, sums: Sums) -> Result<()> {
@@ -250,15 +274,21 @@ impl Coordinator {
             self.setting.held_back = None;
             return Ok(());
         }
-        self.validates = all < self.table.rows;
+        self.validates =
+            all < self.table.rows || self.plan.leave_out.is_some() && self.plan.held_out.is_some();
         let weight = if targets[0] > 0.0 { targets[0] } else { 1.0 };
         self.prior.base = targets[1..].iter().map(|sum| sum / weight).collect();
-        self.columns.rows = all;
-        self.columns.mean = columns.iter().map(|sum| sum / all as f64).collect();
+        self.rows = all;
+        self.columns.weight = targets[0];
+        self.columns.mean = columns.iter().map(|sum| sum / weight).collect();
         self.setting.batches = Some(Batches::new(rows, self.plan.batch_size));
         match self.plan.encoding.scaling {
             Scaling::Raw => self.begin_with(Encoder::raw(self.table.features, self.plan.encoding.bias)),
-            Scaling::Standard | Scaling::Common => {
+            Scaling::Ranks if !self.table.sparse => {
+                self.preparation = Preparation::Sample((0..self.table.features as u32).collect());
+                Ok(())
+            }
+            Scaling::Standard | Scaling::Common | Scaling::Ranks => {
                 self.preparation = Preparation::Spread;
                 Ok(())
             }
@@ -268,7 +298,7 @@ impl Coordinator {
     fn spread_known(&mut self, sums: Sums) -> Result<()> {
         let (squares, stored) = sums.doubles.split_at(self.table.features);
         (self.columns.squares, self.columns.stored) = (squares.to_vec(), stored.to_vec());
-        let numeric = numeric_columns(stored, self.columns.rows);
+        let numeric = numeric_columns(stored, self.columns.weight);
         if self.table.sparse && self.plan.encoding.bins > 0 && !numeric.is_empty() {
             self.preparation = Preparation::Sample(numeric);
             return Ok(());
@@ -279,7 +309,7 @@ impl Coordinator {
     fn begin(&mut self, bins: Bins) -> Result<()> {
         let nothing = Vec::new;
         let empty = Columns {
-            rows: self.columns.rows,
+            weight: self.columns.weight,
             sparse: self.columns.sparse,
             mean: nothing(),
             squares: nothing(),
@@ -320,7 +350,12 @@ impl Coordinator {
     /// One step of the optimiser, by sums that the shards divided by the size of a mini-batch.
     fn step(&mut self, iteration: usize, sums: Sums) -> Result<FitEvent> {
         let [loss, weight] = [sums.doubles[0], sums.doubles[1]];
-        let factor = if weight > 0.0 { self.batches().size as f64 / weight } else { 0.0 };
+        // Every tree's loss is a mean over the rows that it learns from.
+        let kept = match self.plan.leave_out.filter(|_| !self.are_given_back(iteration)) {
+            Some(plan) => 1.0 - 1.0 / plan.groups as f64,
+            None => 1.0,
+        };
+        let factor = if weight > 0.0 { self.batches().size as f64 / (kept * weight) } else { 0.0 };
         let mut gradient = sums.singles;
         if factor != 1.0 {
             gradient.iter_mut().for_each(|g| *g *= factor as f32);
@@ -410,6 +445,7 @@ impl Coordinator {
             schema: self.table.schema,
             summary: order.summary(),
             model: Box::new(forest),
+            out_of_fold: None,
         };
         model.check_finite()?;
         Ok(model)

@@ -77,16 +77,16 @@ impl Holding {
     /// Takes over a setting; all that was known of an earlier one is forgotten.
     fn begin(&mut self, setting: Setting, encoder: Option<Encoder>) -> Result<()> {
         let seed = Seed::new(setting.seed);
+        let parameters = ForestParameters::from_settings(&setting.parameters)?;
+        let plan = parameters.plan(Forest::FACTS.name, Ensemble::Joint, setting.features, setting.labels);
         for shard in &mut self.shards {
             check(shard, &setting)?;
             shard.hold_back(setting.held_back, seed);
+            shard.leave_out(plan.leave_out, seed);
         }
         self.learner = match encoder {
             None => None,
             Some(encoder) => {
-                let parameters = ForestParameters::from_settings(&setting.parameters)?;
-                let plan =
-                    parameters.plan(Forest::FACTS.name, Ensemble::Joint, setting.features, setting.labels);
                 let (shape, inputs) = (plan.shape, encoder.inputs());
                 Some(Learner {
                     map: LinearMap::from_weights(inputs, shape.units, vec![0.0; inputs * shape.units]),
@@ -122,16 +122,21 @@ impl Holding {
         }
         let Learner { plan, encoder, map, head, pass } = self.learner.as_mut().ok_or_else(out_of_turn)?;
         let forest = Layers { encoder, map, head };
-        let aim = Aim { form: plan.loss, trees: 0..head.shape().trees, scale: 1.0 / batches.size as f64 };
+        let aim = Aim {
+            form: plan.loss,
+            trees: 0..head.shape().trees,
+            scale: 1.0 / batches.size as f64,
+            leave_out: None,
+        };
         let dropout = plan.dropout as f32;
         let mut nodes = Vec::new();
         for shard in &mut self.shards {
             nodes.push(match *task {
-                Task::Step { iteration } => {
-                    shard.step(iteration, forest, batches, &aim, dropout, seed, pass, threads)
+                Task::Step { iteration, given_back } => {
+                    shard.step(iteration, given_back, forest, batches, &aim, dropout, seed, pass, threads)
                 }
-                Task::Leaves { iterations } => {
-                    shard.leaf_statistics(iterations, forest, batches, seed, threads)
+                Task::Leaves { iterations, given_back } => {
+                    shard.leaf_statistics(iterations, given_back, forest, batches, seed, threads)
                 }
                 _ => shard.validate(forest, threads),
             });

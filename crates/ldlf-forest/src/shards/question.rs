@@ -28,13 +28,17 @@ pub enum Task {
     Step {
         /// Counted from 0.
         iteration: usize,
+        /// Whether every tree learns from all rows by now.
+        given_back: bool,
     },
     /// The statistics of the leaves over the mini-batches of some iterations; over all training rows where there are none.
     Leaves {
         /// From the first to before the second.
         iterations: Option<(usize, usize)>,
+        /// Whether every tree learns from all rows by now.
+        given_back: bool,
     },
-    /// The K-L divergence and the weight of the held-out rows.
+    /// The K-L divergence and the weight of the held-out rows, or of all rows by the trees that leave them out.
     Validate,
 }
 

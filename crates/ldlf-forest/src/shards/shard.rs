@@ -2,14 +2,17 @@
 
 use ldlf_core::dataset::Tabular;
 use ldlf_core::early_stopping::HeldOutKl;
+use ldlf_core::leave_out::RowGroups;
 use ldlf_core::{Dataset, Features, Result, Seed, Threads};
 
 use super::order::{Batches, Order, is_held_back};
 use super::question::Setting;
 use super::sums::Sums;
-use crate::columns::{column_squares, column_sums, column_values};
+use crate::columns::{WeightedRows, column_squares, column_sums, column_values};
 use crate::encoder::EncodedRows;
+use crate::head::LeaveOut;
 use crate::pass::{Aim, DropoutDraw, Layers, Pass, examples};
+use crate::plan::LeaveOutPlan;
 use crate::predict::{LinearActivations, predict_rows};
 use crate::weight_gradient::add_weight_gradient;
 
@@ -24,6 +27,8 @@ pub(super) struct Shard {
     /// Rows to learn from and held-out rows.
     pub training: Vec<usize>,
     validation: Vec<usize>,
+    /// The groups of rows that trees leave out, where they do.
+    groups: Option<RowGroups>,
     order: Order,
 }
 
@@ -32,7 +37,15 @@ impl Shard {
     pub fn new(number: usize, first_row: u64, data: Dataset) -> Result<Self> {
         data.features()?;
         let order = Order::default();
-        Ok(Shard { number, first_row, data, training: Vec::new(), validation: Vec::new(), order })
+        Ok(Shard {
+            number,
+            first_row,
+            data,
+            training: Vec::new(),
+            validation: Vec::new(),
+            groups: None,
+            order,
+        })
     }
 
     pub fn table(&self) -> Tabular<'_> {
@@ -47,6 +60,17 @@ impl Shard {
         self.order = Order::default();
     }
 
+    /// Draws the groups of rows that trees leave out, by the rows' numbers.
+    pub fn leave_out(&mut self, plan: Option<LeaveOutPlan>, seed: Seed) {
+        let draw =
+            |plan: LeaveOutPlan| RowGroups::draw_by_number(&self.data, self.first_row, plan.groups, seed);
+        self.groups = plan.map(draw);
+    }
+
+    fn weighted<'a>(&'a self, rows: &'a [usize]) -> WeightedRows<'a> {
+        WeightedRows { rows, weights: self.data.weights() }
+    }
+
     /// Training rows at this shard's place among all, then weight, weighted targets and column sums.
     pub fn survey(&self, setting: &Setting) -> Sums {
         let mut sums = vec![0.0; setting.shards + 1 + setting.labels];
@@ -57,13 +81,14 @@ impl Shard {
             let targets = sums[setting.shards + 1..].iter_mut().zip(self.data.targets().row(row));
             targets.for_each(|(sum, &d)| *sum += weight * f64::from(d));
         }
-        sums.extend(column_sums(self.table().features, &self.training));
+        sums.extend(column_sums(self.table().features, self.weighted(&self.training)));
         Sums::of_shard(self.number, sums, Vec::new())
     }
 
     /// Squares and stored entries of every column.
     pub fn spread(&self, mean: &[f64]) -> Sums {
-        let (mut squares, stored) = column_squares(self.table().features, &self.training, mean);
+        let (mut squares, stored) =
+            column_squares(self.table().features, self.weighted(&self.training), mean);
         squares.extend(stored);
         Sums::of_shard(self.number, squares, Vec::new())
     }
@@ -75,9 +100,10 @@ impl Shard {
         let seed = seed.named("sample").numbered(self.number as u64);
         let order = ldlf_math::random::permutation(self.training.len(), &mut seed.generator());
         let own: Vec<usize> = order.iter().take(places.len()).map(|&place| self.training[place]).collect();
-        let values = column_values(self.table().features, &own, columns);
+        let values = column_values(self.table().features, self.weighted(&own), columns);
         for (sums, values) in sums.chunks_exact_mut(rows.max(1)).zip(values) {
-            sums[places.start..places.start + values.len()].copy_from_slice(&values);
+            let places = sums[places.start..places.start + values.len()].iter_mut();
+            places.zip(values).for_each(|(sum, (value, _))| *sum = value);
         }
         Sums::of_shard(self.number, Vec::new(), sums)
     }
@@ -92,9 +118,10 @@ impl Shard {
     pub fn step(
         &mut self,
         iteration: usize,
+        given_back: bool,
         forest: Layers<'_>,
         batches: &Batches,
-        aim: &Aim,
+        aim: &Aim<'_>,
         dropout: f32,
         seed: Seed,
         pass: &mut Pass,
@@ -110,12 +137,13 @@ impl Shard {
         let mut gradient = vec![0.0; forest.encoder.inputs() * units];
         let mut loss = 0.0;
         let table = self.table();
+        let aim = Aim { leave_out: self.left_out(given_back), trees: aim.trees.clone(), ..*aim };
         for slab in rows.chunks(SLAB) {
-            loss += pass.run(forest, table, slab, aim, dropout, threads);
+            loss += pass.run(forest, table, slab, &aim, dropout, threads);
             let (inputs, of_activations) = pass.passed(table);
             add_weight_gradient(inputs, of_activations, units, &mut gradient, threads);
         }
-        let weight = examples(&self.data, Some(&rows)).total_weight();
+        let weight = examples(&self.data, Some(&rows), None).total_weight();
         Sums::of_shard(self.number, vec![loss, weight], gradient)
     }
 
@@ -123,6 +151,7 @@ impl Shard {
     pub fn leaf_statistics(
         &mut self,
         iterations: Option<(usize, usize)>,
+        given_back: bool,
         forest: Layers<'_>,
         batches: &Batches,
         seed: Seed,
@@ -136,12 +165,30 @@ impl Shard {
             map: forest.map,
             rows: EncodedRows { encoder: forest.encoder, features: self.table().features, rows: Some(rows) },
         };
-        let statistics = forest.head.leaf_statistics(&source, &examples(&self.data, Some(rows)), threads);
+        let statistics = forest.head.leaf_statistics(
+            &source,
+            &examples(&self.data, Some(rows), self.left_out(given_back)),
+            threads,
+        );
         Sums::of_shard(self.number, statistics, Vec::new())
     }
 
-    /// The weighted K-L divergence of the held-out rows, and their weight.
+    fn left_out(&self, given_back: bool) -> Option<LeaveOut<'_>> {
+        self.groups.as_ref().filter(|_| !given_back).map(LeaveOut::from)
+    }
+
+    /// The weighted K-L divergence of the held-out rows, or of all by the trees that leave them out, and their weight.
     pub fn validate(&self, forest: Layers<'_>, threads: &Threads) -> Sums {
+        if let Some(leave_out) = self.left_out(false) {
+            let features = self.table().features;
+            let rows = EncodedRows { encoder: forest.encoder, features, rows: Some(&self.training) };
+            let source = LinearActivations { map: forest.map, rows };
+            let examples = examples(&self.data, Some(&self.training), Some(leave_out));
+            let left_out = forest.head.predict_left_out(&source, &examples, threads).predicted;
+            let HeldOutKl { sum, weight } =
+                HeldOutKl::of(&self.data, self.training.iter().copied(), &left_out);
+            return Sums::of_shard(self.number, vec![sum, weight], Vec::new());
+        }
         let rows = EncodedRows {
             encoder: forest.encoder,
             features: self.table().features,

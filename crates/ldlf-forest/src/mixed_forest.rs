@@ -1,0 +1,252 @@
+//! The model of a forest that checks itself: soft trees, and beside them, where they help, grown trees and the mean.
+
+use ldlf_core::features::Row;
+use ldlf_core::forest_view::ForestView;
+use ldlf_core::graph::{Flow, Graph};
+use ldlf_core::mixture::mix;
+use ldlf_core::stored::{Array, ModelShape, Parts};
+use ldlf_core::{Error, Features, Inputs, Matrix, Model, Prediction, Result, RowPredictor, Threads, Value};
+use ldlf_math::numeric::{normalise, on_simplex};
+use ldlf_trees::tree_forest::ForestModel;
+use serde::{Deserialize, Serialize};
+
+use crate::choice::{Choice, Tried};
+use crate::shallow_forest::ShallowForest;
+use crate::single_row::SingleRow;
+
+/// `p(x) = sum_m w_m p_m(x)` over soft forests, a grown forest and the mean training distribution.
+pub struct MixedForest {
+    /// Soft forests, each with its own settings.
+    pub soft: Vec<Part>,
+    /// Grown forests.
+    pub grown: Vec<GrownPart>,
+    /// The mean training distribution and its weight.
+    pub mean: Option<(Vec<f32>, f32)>,
+    /// What was tried on the way, for whoever asks why.
+    pub tried: Vec<Tried>,
+}
+
+/// A soft forest of the mixture.
+pub struct Part {
+    /// The forest.
+    pub forest: ShallowForest,
+    /// Its settings.
+    pub choice: Choice,
+    /// The pseudo-count of its leaves, where trees left out rows.
+    pub prior: Option<f64>,
+    /// Its weight.
+    pub weight: f32,
+}
+
+/// A grown forest of the mixture.
+pub struct GrownPart {
+    /// The learner that grows such trees.
+    pub kind: String,
+    /// The forest.
+    pub forest: ForestModel,
+    /// Its weight.
+    pub weight: f32,
+}
+
+/// What a model file says of a [`Part`] beside its arrays.
+#[derive(Serialize, Deserialize)]
+struct StoredPart {
+    choice: Choice,
+    prior: Option<f64>,
+}
+
+/// The detail of a model file that only mixtures have.
+const MIXTURE: &str = "mixture";
+
+/// The detail of a model file that names the kinds of grown forests.
+const GROWN: &str = "grown";
+
+impl MixedForest {
+    /// The same without members that weigh nothing.
+    pub fn without_idle(mut self) -> Self {
+        self.soft.retain(|part| part.weight > 0.0);
+        self.grown.retain(|part| part.weight > 0.0);
+        self.mean = self.mean.filter(|(_, weight)| *weight > 0.0);
+        self
+    }
+
+    /// Whether parts hold a mixture, not a lone forest.
+    pub fn is_in(parts: &Parts) -> bool {
+        parts.details.contains_key(MIXTURE)
+    }
+
+    /// Weights of all members: soft forests, the grown one, the mean.
+    fn weights(&self) -> Vec<f32> {
+        let soft = self.soft.iter().map(|part| part.weight);
+        let grown = self.grown.iter().map(|part| part.weight);
+        soft.chain(grown).chain(self.mean.iter().map(|(_, weight)| *weight)).collect()
+    }
+
+    /// Rebuilds a mixture, checked, from what [`MixedForest::store`] added.
+    pub fn load(parts: &Parts, shape: &ModelShape) -> Result<Self> {
+        let stored: Vec<StoredPart> = parts.detail(MIXTURE)?;
+        let kinds: Vec<String> = parts.detail(GROWN)?;
+        let has_mean = parts.has("mean_distribution");
+        let count = stored.len() + kinds.len() + usize::from(has_mean);
+        let weights = parts.f32s("mixture_weights", &[count])?;
+        if count == 0 || !on_simplex(&weights, 1e-4) {
+            return Err(Error::model_file("the model file's \"mixture_weights\" are not shares of 1"));
+        }
+        let mut soft = Vec::new();
+        for (number, StoredPart { choice, prior }) in stored.into_iter().enumerate() {
+            let forest = ShallowForest::load(&parts.within(&format!("soft.{number}"))?, shape)?;
+            soft.push(Part { forest, choice, prior, weight: weights[number] });
+        }
+        let mut grown = Vec::new();
+        for (number, kind) in kinds.into_iter().enumerate() {
+            let forest = ForestModel::load(&parts.within(&format!("grown.{number}"))?, shape)?;
+            grown.push(GrownPart { kind, forest, weight: weights[soft.len() + number] });
+        }
+        let mean = match has_mean {
+            true => Some((parts.f32s("mean_distribution", &[shape.labels])?, weights[count - 1])),
+            false => None,
+        };
+        if mean.as_ref().is_some_and(|(mean, _)| !on_simplex(mean, 1e-4)) {
+            return Err(Error::model_file("the model file's \"mean_distribution\" is not a distribution"));
+        }
+        Ok(MixedForest { soft, grown, mean, tried: parts.detail("tried")? })
+    }
+
+    /// The soft forest that weighs most.
+    fn heaviest(&self) -> Option<&Part> {
+        self.soft.iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
+    }
+}
+
+impl Model for MixedForest {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let mut predictions = Vec::new();
+        for part in &self.soft {
+            predictions.push(part.forest.predict(inputs, threads)?.into_distributions()?);
+        }
+        for part in &self.grown {
+            predictions.push(Model::predict(&part.forest, inputs, threads)?.into_distributions()?);
+        }
+        if let Some((mean, _)) = &self.mean {
+            predictions.push(Matrix::new(inputs.rows(), mean.len(), mean.repeat(inputs.rows()))?);
+        }
+        let weights: Vec<f64> = self.weights().into_iter().map(f64::from).collect();
+        Ok(Prediction::Distributions(mix(&weights, &predictions.iter().collect::<Vec<_>>())?))
+    }
+
+    fn store(&self, parts: &mut Parts) {
+        let mut stored = Vec::new();
+        for (number, part) in self.soft.iter().enumerate() {
+            let mut own = Parts::new();
+            part.forest.store(&mut own);
+            parts.put_within(&format!("soft.{number}"), own);
+            stored.push(StoredPart { choice: part.choice, prior: part.prior });
+        }
+        for (number, part) in self.grown.iter().enumerate() {
+            let mut own = Parts::new();
+            part.forest.store(&mut own);
+            parts.put_within(&format!("grown.{number}"), own);
+        }
+        parts.put_detail(GROWN, self.grown.iter().map(|part| &part.kind).collect::<Vec<_>>());
+        if let Some((mean, _)) = &self.mean {
+            parts.put("mean_distribution", Array::F32(vec![mean.len()], mean.clone()));
+        }
+        let weights = self.weights();
+        parts.put("mixture_weights", Array::F32(vec![weights.len()], weights));
+        parts.put_detail(MIXTURE, stored);
+        parts.put_detail("tried", &self.tried);
+    }
+
+    fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
+        let soft = self.soft.iter().map(|part| (SingleRow::new(&part.forest), part.weight)).collect();
+        let labels = self.labels();
+        Some(Box::new(MixedRow { model: self, soft, output: vec![0.0; labels] }))
+    }
+
+    fn inspect(&self) -> Vec<(String, Value)> {
+        let mut lines = Vec::new();
+        for part in &self.soft {
+            let shape = part.forest.head.shape();
+            let prior = part.prior.map_or(String::new(), |prior| format!(" leaf_prior={prior}"));
+            let text =
+                format!("weight {:.2}, {} trees, {}{prior}", part.weight, shape.trees, part.choice.text());
+            lines.push(("soft trees".to_string(), Value::from(text)));
+        }
+        for GrownPart { kind, forest, weight } in &self.grown {
+            let text = format!("weight {weight:.2}, {} trees, {kind}", forest.trees().len());
+            lines.push(("grown trees".to_string(), Value::from(text)));
+        }
+        if let Some((_, weight)) = &self.mean {
+            lines.push(("mean".to_string(), Value::from(format!("weight {weight:.2}"))));
+        }
+        for Tried { choice, score, .. } in &self.tried {
+            lines.push((format!("tried {}", choice.text()), Value::from(format!("K-L {score:.4}"))));
+        }
+        lines
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let mut members = Vec::new();
+        for (number, part) in self.soft.iter().enumerate() {
+            let scope = format!("soft_{number}");
+            let flow = graph.within(&scope, |graph| part.forest.add_to_graph(graph, features))?;
+            members.push((part.weight, flow));
+        }
+        for (number, part) in self.grown.iter().enumerate() {
+            let scope = format!("grown_{number}");
+            let flow = graph.within(&scope, |graph| part.forest.add_to_graph(graph, features))?;
+            members.push((part.weight, flow));
+        }
+        if let Some((mean, weight)) = &self.mean {
+            members.push((*weight, graph.f32s("mean_distribution", &[1, mean.len()], mean.clone())));
+        }
+        let mixed = graph.mix(&members)?;
+        Some(graph.normalise(&mixed))
+    }
+
+    /// The trees of the soft forest that weighs most.
+    fn look_inside(&self, features: &Features, chosen: &[usize], threads: &Threads) -> Option<ForestView> {
+        self.heaviest()?.forest.look_inside(features, chosen, threads)
+    }
+}
+
+impl MixedForest {
+    /// The number of labels.
+    fn labels(&self) -> usize {
+        let soft = self.soft.first().map(|part| part.forest.head.shape().labels);
+        let grown = self.grown.first().map(|part| part.forest.labels());
+        soft.or(grown).or(self.mean.as_ref().map(|(mean, _)| mean.len())).unwrap_or(0)
+    }
+}
+
+/// A mixture with the work buffers of a single row.
+struct MixedRow<'a> {
+    model: &'a MixedForest,
+    soft: Vec<(SingleRow<'a>, f32)>,
+    output: Vec<f32>,
+}
+
+impl RowPredictor for MixedRow<'_> {
+    fn predict(&mut self, row: Row<'_>) -> Result<&[f32]> {
+        self.output.fill(0.0);
+        for (single, weight) in &mut self.soft {
+            let shares = single.predict(row)?;
+            self.output.iter_mut().zip(shares).for_each(|(out, share)| *out += *weight * share);
+        }
+        for part in &self.model.grown {
+            let weight = part.weight / part.forest.trees().len() as f32;
+            for tree in part.forest.trees() {
+                let leaf = match row {
+                    Row::Dense(values) => tree.predict_dense(values),
+                    Row::Sparse(columns, values) => tree.predict_sparse(columns, values),
+                };
+                self.output.iter_mut().zip(leaf).for_each(|(out, share)| *out += weight * share);
+            }
+        }
+        if let Some((mean, weight)) = &self.model.mean {
+            self.output.iter_mut().zip(mean).for_each(|(out, share)| *out += weight * share);
+        }
+        normalise(&mut self.output);
+        Ok(&self.output)
+    }
+}
