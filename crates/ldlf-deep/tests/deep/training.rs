@@ -136,6 +136,31 @@ fn every_deep_learner_learns_from_a_table() {
 }
 
 #[test]
+fn mini_batches_without_weight_teach_nothing_and_do_no_harm() {
+    // 18 of 96 rows weigh something, in mini-batches of 4: many have none of them.
+    let weights: Vec<f32> = (0..ROWS).map(|row| if row % 16 < 3 { 1.0 } else { 0.0 }).collect();
+    let data = table().with_weights(weights).unwrap();
+    for learner in ["dldlf", "dndf-ldl", "dldl"] {
+        let model = fit(learner, &["backbone=mlp", "batch_size=4"], &data);
+        assert!(kl(&model, &data) < kl_of_mean(&data), "{learner}: {}", kl(&model, &data));
+    }
+}
+
+#[test]
+fn the_unit_of_a_column_does_not_matter() {
+    let data = table();
+    let mut tiny = data.features().unwrap().clone();
+    let Features::Dense(values) = &mut tiny else { panic!("dense rows expected") };
+    // A power of two, so that nothing is rounded.
+    values.as_mut_slice().iter_mut().for_each(|v| *v *= 0.5f32.powi(30));
+    let tiny = data.clone().with_inputs(tiny).unwrap();
+    for learner in ["dldlf", "dldl"] {
+        let [large, small] = [&data, &tiny].map(|data| kl(&fit(learner, &["backbone=mlp"], data), data));
+        assert!((large - small).abs() < 1e-6, "{learner}: {large} and {small}");
+    }
+}
+
+#[test]
 fn sgd_with_steps_learns_too() {
     let data = squares();
     let sgd = [
