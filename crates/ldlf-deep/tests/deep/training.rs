@@ -326,6 +326,25 @@ fn leaves_are_smoothed_along_ordered_labels_only_when_asked() {
 }
 
 #[test]
+fn the_input_of_a_network_can_be_given_and_is_told_by_its_model() {
+    let data = squares();
+    let given =
+        ["epochs=1", "input_range=255", "input_mean=10+20+30", "input_deviation=50", "channel_order=bgr"];
+    let model = fit("dldl", &given, &data);
+    let again = TrainedModel::from_parts(Parts::from_bytes(&bytes(&model)).unwrap(), &entries()).unwrap();
+    let facts = again.model.inspect();
+    let of = |name: &str| facts.iter().find(|(known, _)| known == name).unwrap().1.to_string();
+    assert_eq!(
+        ["input range", "input mean", "input deviation", "channel order"].map(of),
+        ["255.0", "[10.0,20.0,30.0]", "[50.0,50.0,50.0]", "\"bgr\""]
+    );
+    let mut observer = ();
+    let context = &mut FitContext::new(0, Threads::one(), &mut observer);
+    let refused = fit_with("dldl", &["input_mean=1+2"], &data, context).err().unwrap().to_string();
+    assert_eq!(refused, "input_mean must be a number, or three joined by +, got 1+2");
+}
+
+#[test]
 fn settings_that_contradict_each_other_are_refused() {
     let refusal = |more: &[&str], data: &Dataset| {
         let mut observer = ();
