@@ -7,7 +7,7 @@ use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
 use ldlf_core::{
     Algorithm, Auto, Checked, Dataset, Error, Facts, FitContext, Fitted, Inputs, Matrix, Model, Prediction,
-    Result, Threads, Value,
+    Preset, Result, Threads, Value,
 };
 
 use crate::iis_ldl::{IisLdl, IisLdlParameters, IisParams};
@@ -50,6 +50,14 @@ impl Algorithm for IisAldl {
             "Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: raw features, nothing held out, every fit to convergence",
+            ["patience=none", "scaling=raw"],
+        )]
+    }
 
     fn fit((inner, own): &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let values = label_values(data, Self::FACTS.name)?;
