@@ -255,12 +255,7 @@ impl Run<'_, '_, '_> {
     }
 
     /// Minimises with one penalty on every split, from where the last penalty ended. Gives a choice only when stopped from outside.
-    fn try_step(
-        &mut self,
-        walks: &mut [Walk<'_>],
-        step: i32,
-        best: &mut Tried,
-    ) -> Result<Option<Choice>> {
+    fn try_step(&mut self, walks: &mut [Walk<'_>], step: i32, best: &mut Tried) -> Result<Option<Choice>> {
         let l2 = penalty(step);
         let threads = self.progress.threads().clone();
         let mut sum = 0.0;
@@ -269,7 +264,11 @@ impl Run<'_, '_, '_> {
             let minimum = self.minimise(&mut walk.objective, std::mem::take(&mut walk.theta), l2, 1e-5)?;
             walk.theta = minimum.point;
             if let Ending::Stopped(reason) = minimum.ending {
-                return Ok(Some(Choice { l2, start: std::mem::take(&mut walk.theta), stopped: Some(reason) }));
+                return Ok(Some(Choice {
+                    l2,
+                    start: std::mem::take(&mut walk.theta),
+                    stopped: Some(reason),
+                }));
             }
             sum += mean_kl(&self.model(&walk.theta, l2), walk.held, &threads)?;
         }

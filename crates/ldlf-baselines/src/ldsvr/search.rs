@@ -80,8 +80,7 @@ impl<'a> Search<'a> {
         let place = match self.kernels.iter().position(known) {
             Some(place) => place,
             None => {
-                let at =
-                    Prepared::new(self.training, candidate.scaling, candidate.width, &context.threads)?;
+                let at = Prepared::new(self.training, candidate.scaling, candidate.width, &context.threads)?;
                 self.kernels.push((candidate.scaling, candidate.width, at));
                 self.kernels.len() - 1
             }
