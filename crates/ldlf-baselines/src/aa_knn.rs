@@ -22,15 +22,21 @@ use crate::scaling::{FeatureScaling, Scaling};
 ldlf_core::parameters! {
     /// Parameters of `aa-knn`.
     pub struct AaKnnParameters, builder AaKnnParams for AaKnn {
-        /// Number of neighbors; auto chooses it by leave-one-out validation on the training rows.
+        /// Number of neighbors; auto chooses it by leave-one-out validation on the training rows, up to 5000.
         neighbors: Auto<usize> = Auto::Auto, at_least 1, known_as "n_neighbors";
         /// How features are scaled before distances are taken; auto chooses it together with `neighbors`.
         scaling: Auto<FeatureScaling> = Auto::Auto;
     }
 }
 
-/// The numbers of neighbours tried when none is given.
+/// The numbers of neighbours tried first when none is given. While the largest wins, larger ones follow.
 const NEIGHBOURS: [usize; 14] = [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 45, 70, 100, 150];
+
+/// Factors of the largest number tried so far that are tried next.
+const LARGER: [f64; 4] = [1.5, 2.0, 3.0, 4.0];
+
+/// The largest number of neighbours that the search grows to.
+const MOST_NEIGHBOURS: usize = 5000;
 
 /// Rows left out between two checks for an interrupt: enough for every core.
 const SEARCHED_TOGETHER: usize = 512;
@@ -133,46 +139,65 @@ fn choose_neighbours(
         left_out.truncate(LEFT_OUT);
         left_out.sort_unstable();
     }
-    let others = data.rows() - 1;
-    let tried: Vec<usize> = match given {
-        Some(k) => vec![k],
-        None => NEIGHBOURS.into_iter().filter(|&k| k <= others).collect(),
-    };
-    let most = tried[tried.len() - 1].min(others);
+    if let Some(k) = given {
+        return Ok((k, left_out_kls(model, data, &left_out, &[k], context)?[0]));
+    }
+    let bound = (data.rows() - 1).min(MOST_NEIGHBOURS);
+    let mut tried: Vec<usize> = NEIGHBOURS.into_iter().filter(|&k| k <= bound).collect();
+    let mut best = (1, f64::INFINITY);
+    while let Some(&largest) = tried.last() {
+        let kls = left_out_kls(model, data, &left_out, &tried, context)?;
+        for (k, kl) in tried.into_iter().zip(kls) {
+            if kl < best.1 {
+                best = (k, kl);
+            }
+        }
+        let larger = LARGER.map(|factor| (largest as f64 * factor).round() as usize);
+        tried = larger.into_iter().filter(|&k| best.0 == largest && k <= bound).collect();
+    }
+    Ok(best)
+}
+
+/// The mean K-L divergence of the rows left out for every number of neighbours in `tried`, which ascend.
+fn left_out_kls(
+    model: &AaKnnModel,
+    data: &Dataset,
+    left_out: &[usize],
+    tried: &[usize],
+    context: &mut FitContext<'_>,
+) -> Result<Vec<f64>> {
+    let most = tried[tried.len() - 1].min(data.rows() - 1);
     let exclude = |query: usize, row: usize| {
         query == row || data.groups().is_some_and(|groups| groups[query] == groups[row])
     };
-    let mut neighbours = Vec::with_capacity(left_out.len());
+    let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
+    let mut mixture = vec![0.0f64; data.labels()];
     // In chunks, with a check for an interrupt between them.
     for part in left_out.chunks(SEARCHED_TOGETHER) {
         context.check_interrupted()?;
         let (kept, threads) = (&model.kept, &context.threads);
-        neighbours.extend(nearest(kept, kept.features(), part, most, threads, Some(&exclude)));
-    }
-    let (mut sums, mut total) = (vec![0.0f64; tried.len()], 0.0);
-    let mut mixture = vec![0.0f64; data.labels()];
-    for (&row, neighbours) in left_out.iter().zip(&neighbours) {
-        let target = data.targets().row(row);
-        let weight = f64::from(data.weight(row));
-        total += weight;
-        mixture.fill(0.0);
-        let mut counted = 0;
-        for (sum, &k) in sums.iter_mut().zip(&tried) {
-            for &neighbour in &neighbours[counted.min(neighbours.len())..k.min(neighbours.len())] {
-                model.add(neighbour, &mut mixture);
+        let neighbours = nearest(kept, kept.features(), part, most, threads, Some(&exclude));
+        for (&row, neighbours) in part.iter().zip(&neighbours) {
+            let target = data.targets().row(row);
+            let weight = f64::from(data.weight(row));
+            total += weight;
+            mixture.fill(0.0);
+            let mut counted = 0;
+            for (sum, &k) in sums.iter_mut().zip(tried) {
+                for &neighbour in &neighbours[counted.min(neighbours.len())..k.min(neighbours.len())] {
+                    model.add(neighbour, &mut mixture);
+                }
+                counted = k;
+                let whole: f64 = mixture.iter().sum();
+                let divergence = target.iter().zip(&mixture).map(|(&d, &s)| {
+                    let d = f64::from(d);
+                    xlogy(d, d) - xlogy(d, if whole > 0.0 { s / whole } else { 0.0 })
+                });
+                *sum += weight * divergence.sum::<f64>();
             }
-            counted = k;
-            let whole: f64 = mixture.iter().sum();
-            let divergence = target.iter().zip(&mixture).map(|(&d, &s)| {
-                let d = f64::from(d);
-                xlogy(d, d) - xlogy(d, if whole > 0.0 { s / whole } else { 0.0 })
-            });
-            *sum += weight * divergence.sum::<f64>();
         }
     }
-    let best = tried.into_iter().zip(sums).min_by(|a, b| a.1.total_cmp(&b.1));
-    let (k, sum) = best.expect("at least one number of neighbours was tried");
-    Ok((k, sum / total))
+    Ok(sums.into_iter().map(|sum| sum / total).collect())
 }
 
 /// The training rows and how many of them vote.

@@ -1,6 +1,6 @@
 //! `bfgs-ldl`: the maximum entropy model fitted by limited-memory BFGS.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::stored::{ModelShape, Parts};
@@ -34,23 +34,29 @@ ldlf_core::parameters! {
     }
 }
 
-/// The penalties tried, from the strongest: each minimum is a good start for the next.
-fn penalties() -> impl ExactSizeIterator<Item = f64> {
-    (0..13u8).map(|step| 10f64.powf(5.0 - 0.5 * f64::from(step)))
+/// The penalty of a step down the grid, half a decade each, from 1e5 at step 0.
+fn penalty(step: i32) -> f64 {
+    10f64.powf(5.0 - 0.5 * f64::from(step))
 }
+
+/// Steps that are always tried, from 1e5 to 0.1.
+const FIRST_STEPS: RangeInclusive<i32> = 0..=12;
+/// Step of the strongest penalty that the grid may grow to, 1e9.
+const STRONGEST: i32 = -8;
+/// Step of the weakest penalty that the grid may grow to, 1e-6.
+const WEAKEST: i32 = 22;
+/// Steps beyond the best one that must be tried before the search ends, bounds aside.
+const BEYOND: i32 = 2;
 
 /// Maximum number of splits, for small datasets: a penalty is chosen on enough rows to tell two apart.
 const MOST_SPLITS: usize = 5;
-/// Ratio of the held-out K-L to the best so far above which weaker penalties are not tried, and by which the best must beat the
-/// strongest: before anything is learnt, the held-out K-L fluctuates a little.
-const CLEARLY_WORSE: f64 = 1.01;
 /// Held-out rows needed to tell two penalties apart.
 const ENOUGH_ROWS: f64 = 500.0;
 
 /// Minimises `sum_i w_i K-L(d_i, softmax(theta x_i + b)) + l2/2 |theta|^2` by L-BFGS with a strong Wolfe line search.
 ///
-/// Without `l2` the penalty is chosen inside the training rows: on held-out rows, down a grid with warm starts, then the
-/// model is fitted to all rows. Source: Geng, "Label distribution learning", TKDE 2016 (unregularised: preset `paper`).
+/// Without `l2` the penalty is chosen inside the training rows: on held-out rows, down a grid from 1e5 to 0.1 with warm starts.
+/// While the best penalty lies at an edge the grid grows beyond it, up to 1e9 and down to 1e-6. Then the model is fitted to all rows. Source: Geng, "Label distribution learning", TKDE 2016 (unregularised: preset `paper`).
 pub struct BfgsLdl;
 
 impl Algorithm for BfgsLdl {
@@ -85,7 +91,7 @@ impl Algorithm for BfgsLdl {
         let scaling = Scaling::choose(p.scaling, data)?;
         let splits = if p.l2.is_auto() { splits(p, data, context) } else { Vec::new() };
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
-        let total = p.iterations.saturating_mul(1 + splits.len() * penalties().len());
+        let total = p.iterations.saturating_mul(1 + splits.len() * FIRST_STEPS.count());
         let mut run = Run {
             parameters: p,
             scaling,
@@ -206,54 +212,89 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// Walks down the penalties on every split, each until the held-out K-L was clearly worse twice in a row, and takes
-    /// the penalty that is best over all splits.
+    /// Walks down the penalties on all splits at once and takes the one with the least held-out K-L over all of them. The grid
+    /// grows until [`BEYOND`] steps past the best one are no better, or to its bound.
     fn choose_penalty(
         &mut self,
         data: &Dataset,
         splits: &[(Dataset, Dataset)],
         start: Vec<f64>,
     ) -> Result<Choice> {
-        let threads = self.progress.threads().clone();
-        let grid: Vec<f64> = penalties().collect();
-        let mut sums = vec![0.0; grid.len()];
-        // Where the last split's minima lie: the start of the fit to all rows.
-        let mut minima = vec![start.clone(); grid.len()];
+        if splits.is_empty() {
+            // Too few rows: a penalty of one row's weight is a safe choice.
+            let l2 = FIRST_STEPS.map(penalty).find(|&l2| l2 <= data.rows() as f64).unwrap_or(penalty(0));
+            return Ok(Choice { l2, start, stopped: None });
+        }
+        let mut walks = Vec::with_capacity(splits.len());
         for (training, held) in splits {
-            let mut objective = Objective::new(training, &self.scaling, 0.0, &threads)?;
-            let mut theta = start.clone();
-            let (mut strongest, mut least, mut waited) = (f64::INFINITY, f64::INFINITY, 0);
-            let mut hopeless = false;
-            for (index, &l2) in grid.iter().enumerate() {
-                if hopeless {
-                    sums[index] = f64::INFINITY;
-                    continue;
-                }
-                objective.penalise(l2);
-                let minimum = self.minimise(&mut objective, theta, l2, 1e-5)?;
-                theta = minimum.point;
-                if let Ending::Stopped(reason) = minimum.ending {
-                    return Ok(Choice { l2, start: theta, stopped: Some(reason) });
-                }
-                let kl = mean_kl(&self.model(&theta, l2), held, &threads)?;
-                sums[index] += kl;
-                minima[index].clone_from(&theta);
-                if index == 0 {
-                    strongest = kl;
-                }
-                least = least.min(kl);
-                let learnt = strongest > CLEARLY_WORSE * least;
-                waited = if learnt && kl > CLEARLY_WORSE * least { waited + 1 } else { 0 };
-                hopeless = waited == 2;
+            let objective = Objective::new(training, &self.scaling, 0.0, self.progress.threads())?;
+            walks.push(Walk { objective, held, theta: start.clone(), strongest: start.clone() });
+        }
+        let mut best = Tried { step: *FIRST_STEPS.start(), kl: f64::INFINITY, start };
+        for step in FIRST_STEPS.chain(FIRST_STEPS.end() + 1..=WEAKEST) {
+            if !FIRST_STEPS.contains(&step) && step > best.step + BEYOND {
+                break;
+            }
+            if let Some(stopped) = self.try_step(&mut walks, step, &mut best)? {
+                return Ok(stopped);
+            }
+            if step == *FIRST_STEPS.start() {
+                walks.iter_mut().for_each(|walk| walk.strongest.clone_from(&walk.theta));
             }
         }
-        // Without splits (too few rows) all sums are 0: a penalty of one row's weight is a safe choice.
-        let best = match splits.is_empty() {
-            true => grid.iter().position(|&l2| l2 <= data.rows() as f64).unwrap_or(0),
-            false => {
-                (0..grid.len()).fold(0, |best, index| if sums[index] < sums[best] { index } else { best })
+        walks.iter_mut().for_each(|walk| walk.theta = std::mem::take(&mut walk.strongest));
+        for step in (STRONGEST..*FIRST_STEPS.start()).rev() {
+            if step < best.step - BEYOND {
+                break;
             }
-        };
-        Ok(Choice { l2: grid[best], start: minima.swap_remove(best), stopped: None })
+            if let Some(stopped) = self.try_step(&mut walks, step, &mut best)? {
+                return Ok(stopped);
+            }
+        }
+        Ok(Choice { l2: penalty(best.step), start: best.start, stopped: None })
     }
+
+    /// Minimises with one penalty on every split, from where the last penalty ended. Gives a choice only when stopped from outside.
+    fn try_step(&mut self, walks: &mut [Walk<'_>], step: i32, best: &mut Tried) -> Result<Option<Choice>> {
+        let l2 = penalty(step);
+        let threads = self.progress.threads().clone();
+        let mut sum = 0.0;
+        for walk in &mut *walks {
+            walk.objective.penalise(l2);
+            let minimum = self.minimise(&mut walk.objective, std::mem::take(&mut walk.theta), l2, 1e-5)?;
+            walk.theta = minimum.point;
+            if let Ending::Stopped(reason) = minimum.ending {
+                return Ok(Some(Choice {
+                    l2,
+                    start: std::mem::take(&mut walk.theta),
+                    stopped: Some(reason),
+                }));
+            }
+            sum += mean_kl(&self.model(&walk.theta, l2), walk.held, &threads)?;
+        }
+        if sum < best.kl {
+            let start = walks.last().map_or_else(Vec::new, |walk| walk.theta.clone());
+            *best = Tried { step, kl: sum, start };
+        }
+        Ok(None)
+    }
+}
+
+/// The search for a penalty on one split.
+struct Walk<'d> {
+    objective: Objective<'d>,
+    held: &'d Dataset,
+    /// The minimum of the last penalty.
+    theta: Vec<f64>,
+    /// The minimum of the first penalty, where stronger ones start.
+    strongest: Vec<f64>,
+}
+
+/// The best penalty so far.
+struct Tried {
+    step: i32,
+    /// Held-out K-L, summed over the splits.
+    kl: f64,
+    /// The minimum of the last split: the start of the fit to all rows.
+    start: Vec<f64>,
 }

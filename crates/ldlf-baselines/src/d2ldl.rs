@@ -41,7 +41,12 @@ ldlf_core::parameters! {
 /// `(1 - mix) d_i + mix sum_j w_j d_j`, and the maximum entropy model of [`bfgs_ldl`](crate::bfgs_ldl) is fitted to these.
 ///
 /// A row that its neighbours cannot reconstruct keeps its target. Source: He et al.,
-/// "Data-dependent label distribution learning for age estimation", TIP 2017.
+/// "Data-dependent label distribution learning for age estimation", TIP 2017, which fits targets and predictor together, in
+/// alternation; here the targets are mixed once.
+///
+/// It is behind the `bfgs-ldl` that it extends: folds 0 to 2 of FG-Net, raw features, have a mean K-L of 0.7053 and an error of the mode of
+/// 4.76 years with `mix=0.3`, 0.6800 and 4.89 with `mix=0.1`, 0.7433 and 5.09 with `mix=0.5`, against 0.6747 and 4.59 of `bfgs-ldl`.
+/// A likely cause: mixing widens targets that are Gaussians already.
 pub struct D2Ldl;
 
 impl Algorithm for D2Ldl {

@@ -7,7 +7,7 @@ use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::targets::{Spread, from_single_label};
 use ldlf_core::{
     Algorithm, Auto, Checked, Dataset, Error, Facts, FitContext, Fitted, Inputs, Matrix, Model, Prediction,
-    Result, Threads, Value,
+    Preset, Result, Threads, Value,
 };
 
 use crate::iis_ldl::{IisLdl, IisLdlParameters, IisParams};
@@ -25,11 +25,12 @@ ldlf_core::parameters! {
     }
 }
 
-/// Rounds of two steps, while the mean absolute error of the mode on the training rows falls:
+/// Rounds of two steps. From the third on, a round is kept only if it lowers the mean absolute error of the mode on the training rows,
+/// and the first that does not ends the fit:
 ///
 /// 1. fit the maximum entropy model of [`iis_ldl`](crate::iis_ldl) to `d_i ~ exp(-(v - y_i)^2 / (2 sigma(y_i)^2))`;
 /// 2. for every label `y`, take the rows of that label whose mode errs by no more than the mean error, average their predicted
-///    distributions to `p`, and choose `sigma(y)` so that the Gaussian around `y` is closest to it in `K-L(p, d)`, which is where
+///    distributions by their weights to `p`, and choose `sigma(y)` so that the Gaussian around `y` is closest to it in `K-L(p, d)`, which is where
 ///    both have the same mean squared distance from `y`.
 ///
 /// The label of a row is its single label, else the one nearest to the mean of its distribution. Source: Geng, Wang and Xia,
@@ -50,19 +51,30 @@ impl Algorithm for IisAldl {
         )
     };
 
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: raw features, nothing held out, every fit to convergence",
+            ["patience=none", "scaling=raw"],
+        )]
+    }
+
     fn fit((inner, own): &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let values = label_values(data, Self::FACTS.name)?;
         let numbers = numbers(data, values);
         let labels: Vec<usize> = numbers.iter().map(|&number| nearest_label(number, values)).collect();
         let mut widths = match own.init_sigma {
             Auto::Given(sigma) => vec![sigma; values.len()],
-            Auto::Auto => re_estimated(&vec![None; values.len()], values, &labels, data.targets(), |_| true),
+            Auto::Auto => {
+                let weight = |row| f64::from(data.weight(row));
+                re_estimated(&vec![None; values.len()], values, &labels, data.targets(), weight)
+            }
         };
         let mut best: Option<(f64, AdaptiveModel, Summary)> = None;
         let mut iterations = 0;
         let inner = Checked::<IisLdl>::new(inner.clone())?;
         let mut stages = Stages::new(own.rounds);
-        for _ in 0..own.rounds {
+        for round in 0..own.rounds {
             let adapted = data.clone().with_targets(targets(values, &labels, &widths)?)?;
             let Fitted { model, mut summary, .. } = stages.fit(&inner, &adapted, context)?;
             let predicted = model.predict(data.inputs(), &context.threads)?.into_distributions()?;
@@ -71,7 +83,8 @@ impl Algorithm for IisAldl {
             iterations += summary.iterations;
             summary.iterations = iterations;
             let stopped = was_stopped(&summary);
-            if best.as_ref().is_some_and(|(least, ..)| mean_error >= *least) {
+            // The first model has no adapted widths: the second takes its place in any case.
+            if round > 1 && best.as_ref().is_some_and(|(least, ..)| mean_error >= *least) {
                 break;
             }
             best = Some((mean_error, AdaptiveModel { inner: model, widths: widths.clone() }, summary));
@@ -79,7 +92,9 @@ impl Algorithm for IisAldl {
                 break;
             }
             let known: Vec<Option<f64>> = widths.iter().copied().map(Some).collect();
-            widths = re_estimated(&known, values, &labels, &predicted, |row| errors[row] <= mean_error);
+            let weight =
+                |row: usize| if errors[row] <= mean_error { f64::from(data.weight(row)) } else { 0.0 };
+            widths = re_estimated(&known, values, &labels, &predicted, weight);
         }
         let (_, model, mut summary) = best.expect("there is at least one round");
         summary.iterations = iterations;
@@ -116,20 +131,21 @@ fn weighted_mean(errors: &[f64], data: &Dataset) -> f64 {
     if total > 0.0 { sum / total } else { 0.0 }
 }
 
-/// The width of every label from the mean distribution of its rows that `count`. A label without such rows keeps its width;
+/// The width of every label from the mean distribution of its rows by their `weight`. A label without weight keeps its width;
 /// where it has none, it gets the mean of the others.
 fn re_estimated(
     known: &[Option<f64>],
     values: &[f64],
     labels: &[usize],
     distributions: &Matrix<f32>,
-    counts: impl Fn(usize) -> bool,
+    weight: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
     let mut spreads = vec![(0.0f64, 0.0f64); values.len()];
-    for (row, &label) in labels.iter().enumerate().filter(|&(row, _)| counts(row)) {
+    for (row, &label) in labels.iter().enumerate() {
+        let weight = weight(row);
         for (&p, value) in distributions.row(row).iter().zip(values) {
-            spreads[label].0 += f64::from(p) * (value - values[label]).powi(2);
-            spreads[label].1 += f64::from(p);
+            spreads[label].0 += weight * f64::from(p) * (value - values[label]).powi(2);
+            spreads[label].1 += weight * f64::from(p);
         }
     }
     let width = |label: usize| match spreads[label] {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Facts, Features, FitContext, Fitted, Model, Result, StopReason};
+use ldlf_core::{Algorithm, Dataset, Facts, Features, FitContext, Fitted, Model, Preset, Result, StopReason};
 use ldlf_math::memory;
 use ldlf_math::parallel::chunks;
 
@@ -48,6 +48,14 @@ impl Algorithm for IisLdl {
             "Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: raw features, nothing held out, to convergence",
+            ["patience=none", "scaling=raw"],
+        )]
+    }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let sizes = [("features", data.features()?.cols() + 1), ("labels", data.labels()), ("copies", 8)];

@@ -6,6 +6,8 @@
 //! at 7,000 rows) and one Cholesky factorisation (`n^3 / 3` products) per step, for at most `iterations` steps. What is
 //! `auto` (`scaling`, `target_clip`, `c`, `width`) is chosen on held-out rows from at most `search_rows` training rows.
 
+mod search;
+
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::Summary;
@@ -18,6 +20,7 @@ use ldlf_math::memory;
 use ldlf_math::numeric::{normalise, sigmoid};
 use ldlf_math::random::permutation;
 
+use self::search::{CLIPS, COSTS, Search, WIDTHS};
 use crate::cholesky::Symmetric;
 use crate::irwls::{Coefficients, Limits, Problem, minimise};
 use crate::kernel::Kernel;
@@ -28,13 +31,13 @@ use crate::scaling::{FeatureScaling, Scaling};
 ldlf_core::parameters! {
     /// Parameters of `ldsvr`.
     pub struct LdsvrParameters, builder LdsvrParams for Ldsvr {
-        /// Cost C of leaving the tube; auto chooses 1, 10 or 100 on held-out rows.
+        /// Cost C of leaving the tube; auto chooses it on held-out rows, from 0.01 to 1e6.
         c: Auto<f64> = Auto::Auto, above 0, known_as "C";
         /// Half-width of the tube without loss, in units of probability.
         epsilon: f64 = 0.1, at_least 0, below 1;
-        /// Width of the kernel, as a multiple of the mean distance between training rows; auto chooses it on held-out rows.
+        /// Width of the kernel, as a multiple of the mean distance between training rows; auto chooses it on held-out rows, from 0.0625 to 16.
         width: Auto<f64> = Auto::Auto, above 0;
-        /// Distance that targets keep from 0 and 1 before their logit is taken; auto chooses it on held-out rows.
+        /// Distance that targets keep from 0 and 1 before their logit is taken; auto chooses it on held-out rows, from 1e-6 to 0.3.
         target_clip: Auto<f64> = Auto::Auto, above 0, below 0.5;
         /// How features are scaled; auto chooses it on held-out rows.
         scaling: Auto<FeatureScaling> = Auto::Auto;
@@ -66,17 +69,17 @@ impl LdsvrParameters {
         Limits { iterations: self.iterations, tolerance: self.tolerance }
     }
 
-    /// Two short sweeps: how rows and targets are prepared, then how smooth the functions are.
+    /// Two short sweeps (how rows and targets are prepared, then how smooth the functions are), and a walk past every edge that wins.
     fn choose(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<(Chosen, Option<f64>)> {
         let p = self;
-        let mut best = Chosen {
+        let first = Chosen {
             scaling: p.scaling.unwrap_or(FeatureScaling::Standard),
             clip: p.target_clip.unwrap_or(0.01),
             c: p.c.unwrap_or(10.0),
             width: p.width.unwrap_or(1.0),
         };
         if !(p.scaling.is_auto() || p.target_clip.is_auto() || p.c.is_auto() || p.width.is_auto()) {
-            return Ok((best, None));
+            return Ok((first, None));
         }
         let mut rows: Vec<usize> = (0..data.rows()).collect();
         if rows.len() > p.search_rows {
@@ -86,34 +89,22 @@ impl LdsvrParameters {
         }
         let data = data.select(&rows);
         let (Some(training), Some(validation)) = split(&data, 0.25, Some(0), context) else {
-            return Ok((best, None));
+            return Ok((first, None));
         };
-        let mut least = f64::INFINITY;
-        let mut tried = Vec::new();
+        let mut search = Search::new(p, (&training, &validation), first);
         for scaling in given_or(p.scaling, &[FeatureScaling::Standard, FeatureScaling::Raw]) {
-            let at = Prepared::new(&training, scaling, best.width, &context.threads)?;
-            for clip in given_or(p.target_clip, &[0.01, 0.03, 0.001]) {
-                let candidate = Chosen { scaling, clip, ..best };
-                context.check_interrupted()?;
-                let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
-                tried.push((candidate, kl));
+            for clip in given_or(p.target_clip, &CLIPS.first) {
+                search.measure(Chosen { scaling, clip, ..first }, context)?;
             }
         }
-        keep_least(&tried, &mut best, &mut least);
-        tried.clear();
-        for width in given_or(p.width, &[1.0, 0.5]) {
-            let at = Prepared::new(&training, best.scaling, width, &context.threads)?;
-            for c in given_or(p.c, &[10.0, 1.0, 100.0]) {
-                let candidate = Chosen { width, c, ..best };
-                if candidate != best {
-                    context.check_interrupted()?;
-                    let kl = self.held_out_kl(&training, &validation, &at, candidate, &context.threads)?;
-                    tried.push((candidate, kl));
-                }
+        let prepared = search.best;
+        for width in given_or(p.width, &WIDTHS.first) {
+            for c in given_or(p.c, &COSTS.first) {
+                search.measure(Chosen { width, c, ..prepared }, context)?;
             }
         }
-        keep_least(&tried, &mut best, &mut least);
-        Ok((best, Some(least)))
+        search.walk(context)?;
+        Ok((search.best, Some(search.least)))
     }
 
     fn held_out_kl(
@@ -153,14 +144,6 @@ impl LdsvrParameters {
 
 fn given_or<T: Copy>(given: Auto<T>, otherwise: &[T]) -> Vec<T> {
     given.given().map_or_else(|| otherwise.to_vec(), |value| vec![value])
-}
-
-fn keep_least(tried: &[(Chosen, f64)], best: &mut Chosen, least: &mut f64) {
-    for &(candidate, kl) in tried {
-        if kl < *least {
-            (*best, *least) = (candidate, kl);
-        }
-    }
 }
 
 /// Training rows, scaled, with their kernel matrix.

@@ -1,10 +1,23 @@
 //! A network's parameters by name, on the host: for model files, checkpoints and the best epoch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
 use ldlf_core::{Error, Result};
+
+/// Tracks the `path` of a visitor or mapper.
+macro_rules! keeps_path {
+    () => {
+        fn enter_module(&mut self, name: &str, _: &str) {
+            self.path.enter(name);
+        }
+        fn exit_module(&mut self, _: &str, _: &str) {
+            self.path.leave();
+        }
+    };
+}
+pub(crate) use keeps_path;
 
 /// Numbers with their shape.
 pub type Numbers = (Vec<usize>, Vec<f32>);
@@ -31,6 +44,27 @@ pub fn freeze<M: Module>(network: M, frozen: &dyn Fn(&str) -> bool) -> M {
     network.map(&mut Freezer { path: Path::default(), frozen })
 }
 
+/// The names of a network's convolutions: layers whose weights have four dimensions.
+pub fn convolutions<M: Module>(network: &M) -> BTreeSet<String> {
+    let mut finder = ConvolutionFinder { path: Path::default(), found: BTreeSet::new() };
+    network.visit(&mut finder);
+    finder.found
+}
+
+struct ConvolutionFinder {
+    path: Path,
+    found: BTreeSet<String>,
+}
+
+impl ModuleVisitor for ConvolutionFinder {
+    keeps_path!();
+    fn visit_float<const D: usize>(&mut self, _: &Param<Tensor<D>>) {
+        if let (4, Some((layer, _))) = (D, self.path.name().rsplit_once('.')) {
+            self.found.insert(layer.to_string());
+        }
+    }
+}
+
 /// The path of a visitor through modules, joined by dots.
 #[derive(Default)]
 pub(crate) struct Path(Vec<String>);
@@ -46,19 +80,6 @@ impl Path {
         self.0.join(".")
     }
 }
-
-/// Tracks the `path` of a visitor or mapper.
-macro_rules! keeps_path {
-    () => {
-        fn enter_module(&mut self, name: &str, _: &str) {
-            self.path.enter(name);
-        }
-        fn exit_module(&mut self, _: &str, _: &str) {
-            self.path.leave();
-        }
-    };
-}
-pub(crate) use keeps_path;
 
 #[derive(Default)]
 struct Collector {

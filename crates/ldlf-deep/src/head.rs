@@ -18,6 +18,7 @@ use ldlf_math::product::View;
 use ldlf_math::vectorise;
 
 use crate::initial::Initial;
+use crate::output_layer::scale_of;
 pub use crate::softmax_head::SoftmaxHead;
 
 /// `K` trees over the outputs of a linear map, in place of a network's last softmax layer.
@@ -168,9 +169,7 @@ impl ForestHead {
         let device = activations.device().without_autodiff();
         let activations = values(activations);
         let examples = Examples { targets, labels: shape.labels, weights, rows: None, leave_out: None };
-        let total = examples.total_weight();
-        // Without rows, or with weights of 0 only, loss and gradient are 0.
-        let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
+        let scale = scale_of(examples.total_weight());
         let rows = activations.len() / units;
         let parts = threads.map(ldlf_math::parallel::chunks(rows, ROWS), |part| {
             let mut block = Block::new(&shape);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::Device;
+use ldlf_core::parameters::ParameterType;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Error, Images, Inputs, Matrix, Model, Prediction, Result, Seed, Threads, Value};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
@@ -69,6 +70,13 @@ impl Model for DeepModel {
         if let Input::Images { channels, side } = self.preprocessing.input() {
             facts.push(("input".to_string(), Value::from(format!("{channels} x {side} x {side}"))));
         }
+        if let Preprocessing::Images(Preparation { mean, deviation, range, order, .. }) = &self.preprocessing
+        {
+            facts.push(("input range".to_string(), Value::from(*range)));
+            facts.push(("input mean".to_string(), Value::from(mean.clone())));
+            facts.push(("input deviation".to_string(), Value::from(deviation.clone())));
+            facts.push(("channel order".to_string(), order.to_value()));
+        }
         if let OutputLayer::Forest(head) = &self.output {
             let shape = head.shape();
             facts.push(("trees".to_string(), Value::from(shape.trees)));
@@ -123,10 +131,11 @@ fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<Deep
 /// Refuses preprocessing that does not fit the network.
 fn check_preprocessing(preprocessing: &Preprocessing, kind: BackboneKind) -> Result<()> {
     let fits = match preprocessing {
-        Preprocessing::Images(Preparation { side, channels, mean, deviation }) => {
+        Preprocessing::Images(Preparation { side, channels, mean, deviation, range, .. }) => {
             !kind.reads_tables()
                 && (kind.smallest_side()..=4096).contains(side)
                 && [1, 3].contains(channels)
+                && (range.is_finite() && *range > 0.0)
                 && mean.len() == *channels
                 && deviation.len() == *channels
                 && mean.iter().chain(deviation).all(|number| number.is_finite())
@@ -177,10 +186,12 @@ impl FeatureNetwork {
     pub fn of_weights(backbone: &str, weights: &Path, side: Option<usize>) -> Result<(Self, WeightReport)> {
         let kind = BackboneKind::named(backbone)?;
         let preparation = kind.preparation(side, 3).ok_or_else(|| kind.refusal())?;
-        let preprocessing = Preprocessing::Images(preparation);
+        let input = Input::Images { channels: preparation.channels, side: preparation.side };
         let device = network::device("cpu")?;
-        let network = Backbone::new(kind, preprocessing.input(), Seed::new(0), &device)?;
+        let network = Backbone::new(kind, input, Seed::new(0), &device)?;
         let (backbone, report) = load_weights(network, weights)?;
+        let convention = kind.convention(Some(&report)).ok_or_else(|| kind.refusal())?;
+        let preprocessing = Preprocessing::Images(convention.preparation(preparation.side, 3));
         Ok((FeatureNetwork { kind, backbone: backbone.valid(), preprocessing, device }, report))
     }
 

@@ -113,21 +113,28 @@ impl Preprocessing {
     /// Means and deviations of the columns over some rows.
     pub fn table(features: &Features, rows: &[usize]) -> Self {
         let columns = features.cols();
-        let (mut sums, mut squares) = (vec![0.0f64; columns], vec![0.0f64; columns]);
+        let count = rows.len().max(1) as f64;
+        let (mut means, mut present) = (vec![0.0f64; columns], vec![0usize; columns]);
+        for &row in rows {
+            features.for_each_in_row(row, |column, value| means[column] += f64::from(value) / count);
+        }
+        let mut squares = vec![0.0f64; columns];
         for &row in rows {
             features.for_each_in_row(row, |column, value| {
-                sums[column] += f64::from(value);
-                squares[column] += f64::from(value) * f64::from(value);
+                squares[column] += (f64::from(value) - means[column]).powi(2);
+                present[column] += 1;
             });
         }
-        let count = rows.len().max(1) as f64;
-        let mean: Vec<f32> = sums.iter().map(|sum| (sum / count) as f32).collect();
-        let deviation = sums
-            .iter()
-            .zip(&squares)
-            .map(|(sum, square)| (square / count - (sum / count).powi(2)).max(0.0).sqrt())
-            .map(|deviation| if deviation > 1e-6 { deviation as f32 } else { 1.0 })
+        let deviation = (0..columns)
+            .map(|column| {
+                let absent = (rows.len() - present[column]) as f64;
+                let deviation = ((squares[column] + absent * means[column].powi(2)) / count).sqrt();
+                // Below that, the variation is rounding.
+                let varies = deviation > 1e-6 * means[column].abs();
+                if varies && deviation > f64::from(f32::MIN_POSITIVE) { deviation as f32 } else { 1.0 }
+            })
             .collect();
+        let mean = means.iter().map(|&mean| mean as f32).collect();
         Preprocessing::Table { mean, deviation }
     }
 

@@ -80,7 +80,7 @@ impl OutputLayer {
         threads: &Threads,
     ) -> (f64, Vec<f32>) {
         let (units, labels) = (self.units(), self.labels());
-        let total = examples.total_weight().max(f64::MIN_POSITIVE);
+        let scale = scale_of(examples.total_weight());
         let starts = (0..examples.len()).step_by(ROWS);
         let parts = threads.map(starts, |start| {
             let rows = ROWS.min(examples.len() - start);
@@ -94,7 +94,7 @@ impl OutputLayer {
                         block.load_activations(view, 0, rows);
                         block.load_examples(examples, start, rows);
                     });
-                    let loss = head.learn_block(&mut block, form, trees.clone(), 1.0 / total);
+                    let loss = head.learn_block(&mut block, form, trees.clone(), scale);
                     vectorise!(block.store_gradient(&mut gradient));
                     (loss, gradient)
                 }
@@ -105,7 +105,7 @@ impl OutputLayer {
                         let place = examples.rows.map_or(start + index, |rows| rows[start + index]);
                         let target = &examples.targets[place * labels..][..labels];
                         let weight =
-                            f64::from(examples.weights.map_or(1.0, |weights| weights[place])) / total;
+                            f64::from(examples.weights.map_or(1.0, |weights| weights[place])) * scale;
                         loss += weight * softmax_loss(row, target, weight as f32);
                     }
                     (loss, gradient)
@@ -148,6 +148,12 @@ impl OutputLayer {
         check_on_simplex(&leaves, shape.labels)?;
         Ok(OutputLayer::Forest(Head::from_parts(shape, units, leaves)))
     }
+}
+
+/// `1 / total`, which turns a weighted sum over rows into a mean. Without rows, or where the weights sum to less than a single
+/// precision number can hold, it is 0: loss and gradient are then 0 too.
+pub(crate) fn scale_of(total: f64) -> f64 {
+    if total >= f64::from(f32::MIN_POSITIVE) { 1.0 / total } else { 0.0 }
 }
 
 /// `-sum_c d_c ln p_c`; replaces the activations by `weight (p - d)`. A target may not sum to exactly 1.

@@ -5,7 +5,7 @@ use ldlf_core::{Auto, Settings};
 use ldlf_forest::loss::LossForm;
 use ldlf_math::optimise::step::{LearningRate, Optimizer, Schedule, Step};
 
-use crate::backbones::BackboneKind;
+use crate::backbones::{BackboneKind, ChannelOrder};
 use crate::learners::{DeepForest, DeepLdl, DeepNeuralDecisionForest};
 
 ldlf_core::parameters! {
@@ -23,6 +23,8 @@ ldlf_core::parameters! {
         device: String = "cpu".to_string();
         /// Number of epochs.
         epochs: usize = 20, at_least 1, at_most 1_000_000, known_as "max_iter";
+        /// Number of mini-batches, in place of `epochs`; none goes by epochs.
+        iterations: Option<usize> = None, at_least 1;
         /// Rows per mini-batch.
         batch_size: usize = 64, at_least 1;
         /// Optimizer.
@@ -31,6 +33,8 @@ ldlf_core::parameters! {
         learning_rate: Auto<f64> = Auto::Auto, above 0;
         /// Factor of the backbone's learning rate relative to the head's; auto is 0.15 with pretrained weights and 1 without.
         backbone_factor: Auto<f64> = Auto::Auto, at_least 0;
+        /// Further factor of the learning rate of the backbone's convolutions.
+        convolution_factor: f64 = 1.0, at_least 0;
         /// Prefixes of the names of frozen layers, joined by +, such as layer1+layer2; all freezes the backbone.
         freeze: Option<String> = None;
         /// Momentum of sgd.
@@ -41,12 +45,22 @@ ldlf_core::parameters! {
         warm_up: f64 = 0.1, at_least 0, at_most 1;
         /// With the step schedule: epochs between two changes.
         step_epochs: f64 = 10.0, above 0;
+        /// With the step schedule: mini-batches between two changes, in place of `step_epochs`; none goes by epochs.
+        step_iterations: Option<usize> = None, at_least 1;
         /// With the step schedule: factor of each change.
         step_factor: f64 = 0.1, above 0, at_most 1;
         /// Weight decay: decoupled with adamw, added to the gradient with sgd and adam; biases and batch norms do not decay.
         weight_decay: f64 = 0.05, at_least 0;
         /// Maximum norm of the gradient of all parameters; none does not clip.
         max_grad_norm: Option<f64> = Some(5.0), above 0;
+        /// Largest value of a channel, such as 1 or 255; auto is what the weights or the backbone expect.
+        input_range: Auto<f64> = Auto::Auto, above 0;
+        /// Value that is subtracted from every channel, or three for red, green and blue, joined by +; auto is what the weights or the backbone expect.
+        input_mean: Auto<String> = Auto::Auto;
+        /// Value that every channel is then divided by, or three, joined by +; auto is what the weights or the backbone expect.
+        input_deviation: Auto<String> = Auto::Auto;
+        /// Order of the channels; auto is what the weights or the backbone expect.
+        channel_order: Auto<ChannelOrder> = Auto::Auto;
         /// Whether images are mirrored at random.
         flip: bool = true;
         /// Maximum fraction by which the crop of an image is moved and resized at random.
@@ -71,12 +85,14 @@ ldlf_core::parameters! {
         depth: usize = 6, at_least 1, at_most 30;
         /// Output units of the layer under the trees, shared by the trees at random; auto gives every split its own.
         units: Auto<usize> = Auto::Auto, at_least 1;
-        /// Standard deviation of the split activations over the first mini-batch: larger values separate the rows more clearly at the start.
-        steepness: f64 = 2.0, above 0;
+        /// Standard deviation of the split activations over the first mini-batch: larger values separate the rows more clearly at the start; none keeps the random weights.
+        steepness: Option<f64> = Some(2.0), above 0;
         /// Loss that the gradient steps minimise.
         loss: LossForm = LossForm::Trees;
         /// Mini-batches between two leaf updates; auto is one epoch, at most 100.
         leaf_every: Auto<usize> = Auto::Auto, at_least 1;
+        /// Whether leaves are also updated after the first 4, 8, 16 ... mini-batches: equal leaves give the network no gradient.
+        early_leaf_updates: bool = true;
         /// Iterations per leaf update.
         leaf_iterations: usize = 20, at_least 1;
         /// Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
@@ -96,7 +112,10 @@ impl NetworkParameters {
             rate: self.learning_rate() * factor,
             schedule: self.schedule,
             warm_up: self.warm_up,
-            step_every: ((self.step_epochs * per_epoch as f64).round() as usize).max(1),
+            step_every: self
+                .step_iterations
+                .unwrap_or((self.step_epochs * per_epoch as f64).round() as usize)
+                .max(1),
             step_factor: self.step_factor,
         };
         Step::new(self.optimizer, iteration, rate.at(iteration, total), self.momentum, self.weight_decay)

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
-use ldlf_core::parameters::ParameterSet;
+use ldlf_core::parameters::{ParameterSet, ParameterType};
 use ldlf_core::split::SplitPart;
-use ldlf_core::{Dataset, Error, Inputs, Result, Seed, Settings};
+use ldlf_core::{Auto, Dataset, Error, Inputs, Result, Seed, Settings};
 use ldlf_forest::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
-use crate::backbones::BackboneKind;
+use crate::backbones::{BackboneKind, InputConvention};
 use crate::network::{self, Preprocessing};
 use crate::parameters::{ForestParameters, NetworkParameters};
+use crate::weights::WeightReport;
 
 /// The output layer of a network, and its training rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,10 @@ impl Plan {
             learner: self.learner,
             remedy: format!("try a learning_rate below {}", self.network.learning_rate()),
             total: self.total_iterations(per_epoch),
-            leaves: self.rule.ensemble().map(|_| LeafSchedule { every, early: true }),
+            leaves: self
+                .rule
+                .ensemble()
+                .map(|_| LeafSchedule { every, early: self.forest.early_leaf_updates }),
             validate_every: validates.then_some(per_epoch),
             patience: self.network.patience,
             tolerance: None,
@@ -85,7 +89,7 @@ impl Plan {
 
     /// Iterations for a number of mini-batches per epoch.
     pub(crate) fn total_iterations(&self, per_epoch: usize) -> usize {
-        self.network.epochs.saturating_mul(per_epoch)
+        self.network.iterations.unwrap_or(self.network.epochs.saturating_mul(per_epoch))
     }
 
     /// Checks what can be checked without data.
@@ -101,6 +105,7 @@ impl Plan {
             return Err(Error::usage(format!("weights={weights}: there is no such file"))
                 .with_remedy("name a .safetensors or .pth file"));
         }
+        self.network.convention(InputConvention::IMAGENET)?;
         let side = self.network.side.unwrap_or(kind.usual_side());
         if side < kind.smallest_side() {
             return Err(Error::usage(format!(
@@ -134,13 +139,18 @@ pub(crate) fn preprocessing(
     kind: BackboneKind,
     data: &Dataset,
     rows: &[usize],
+    weights: Option<&WeightReport>,
 ) -> Result<Preprocessing> {
     let channels = plan.network.channels;
     match (data.inputs(), kind.preparation(plan.network.side.given(), channels)) {
         (Inputs::Images(_), None) | (Inputs::Table(_), Some(_)) => Err(kind.refusal()),
         (Inputs::Table(features), None) => Ok(Preprocessing::table(features, rows)),
         (Inputs::Images(_), Some(_)) if channels == 2 => Err(Error::parameter("channels", "1 or 3", 2)),
-        (Inputs::Images(_), Some(preparation)) => Ok(Preprocessing::Images(preparation)),
+        (Inputs::Images(_), Some(preparation)) => {
+            let convention =
+                plan.network.convention(kind.convention(weights).unwrap_or(InputConvention::IMAGENET))?;
+            Ok(Preprocessing::Images(convention.preparation(preparation.side, channels)))
+        }
     }
 }
 
@@ -151,4 +161,35 @@ pub(crate) fn frozen(parameters: &NetworkParameters) -> Vec<String> {
     starts
         .map(|start| if start == "all" { "backbone".to_string() } else { format!("backbone.{start}") })
         .collect()
+}
+
+impl NetworkParameters {
+    /// The convention of the input: what is given, and what the weights or the backbone expect for the rest. A given range alone
+    /// scales the expected mean and deviation with it.
+    fn convention(&self, expected: InputConvention) -> Result<InputConvention> {
+        let range = self.input_range.given().map_or(expected.range, |range| range as f32);
+        let ratio = range / expected.range;
+        let of = |name: &'static str, given: &Auto<String>, expected: [f32; 3]| match given {
+            Auto::Auto => Ok(expected.map(|value| value * ratio)),
+            Auto::Given(text) => {
+                let numbers: Vec<f32> = text.split('+').filter_map(|part| part.trim().parse().ok()).collect();
+                match numbers[..] {
+                    [all] if !text.contains('+') && all.is_finite() => Ok([all; 3]),
+                    [r, g, b] if text.matches('+').count() == 2 => Ok([r, g, b]),
+                    _ => Err(Error::parameter(name, "a number, or three joined by +", text)),
+                }
+            }
+        };
+        let deviation = of("input_deviation", &self.input_deviation, expected.deviation)?;
+        if !deviation.iter().all(|d| d.is_finite() && *d > 0.0) {
+            let got = self.input_deviation.to_value();
+            return Err(Error::parameter("input_deviation", "above 0", got));
+        }
+        Ok(InputConvention {
+            range,
+            mean: of("input_mean", &self.input_mean, expected.mean)?,
+            deviation,
+            order: self.channel_order.unwrap_or(expected.order),
+        })
+    }
 }

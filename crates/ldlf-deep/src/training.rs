@@ -1,6 +1,6 @@
 //! Algorithm 1 on a deep network: steps on mini-batches through network and trees.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::vec;
 
@@ -54,6 +54,8 @@ struct OnNetwork<'a> {
     compute: Compute,
     prior: LeafPrior,
     network: Option<Network>,
+    /// The prefixes of the names of convolutions.
+    convolutions: BTreeSet<String>,
     /// How the weight file matched the network.
     weights: Option<String>,
     output: OutputLayer,
@@ -83,7 +85,8 @@ impl<'a> OnNetwork<'a> {
         let (rows, validation) = sides(plan, data, seed);
         let device = network::device(&parameters.device)?.autodiff();
         let compute = Compute::new(&context.threads)?;
-        let preprocessing = preprocessing(plan, kind, data, &rows)?;
+        // Sizes only: what the weights expect is known once they are loaded.
+        let input = preprocessing(plan, kind, data, &rows, None)?.input();
         let output = match plan.rule {
             Rule::Softmax => OutputLayer::Softmax { labels: data.labels() },
             _ => {
@@ -97,13 +100,16 @@ impl<'a> OnNetwork<'a> {
                 OutputLayer::Forest(Head::new(shape, seed)?)
             }
         };
-        let mut network = Network::new(kind, preprocessing.input(), output.units(), seed, &device)?;
-        let mut weights = None;
+        let mut network = Network::new(kind, input, output.units(), seed, &device)?;
+        let mut report = None;
         if let Some(path) = &parameters.weights {
-            let (backbone, report) = load_weights(network.backbone, Path::new(path))?;
+            let (backbone, found) = load_weights(network.backbone, Path::new(path))?;
             network.backbone = backbone;
-            weights = Some(report.to_string());
+            report = Some(found);
         }
+        let preprocessing = preprocessing(plan, kind, data, &rows, report.as_ref())?;
+        let weights = report.map(|report| report.to_string());
+        let convolutions = arrays::convolutions(&network);
         let frozen = frozen(parameters);
         network =
             arrays::freeze(network, &|name| frozen.iter().any(|start| name.starts_with(start.as_str())));
@@ -120,6 +126,7 @@ impl<'a> OnNetwork<'a> {
             compute,
             prior: LeafPrior { strength: plan.forest.leaf_prior, base: mean },
             network: Some(network),
+            convolutions,
             weights,
             output,
             state: State::new(),
@@ -180,7 +187,9 @@ impl Steps for OnNetwork<'_> {
         let p = &self.plan.network;
         let per_epoch = self.batches.per_epoch();
         let total = self.plan.total_iterations(per_epoch);
-        let steps = [1.0, p.backbone_factor()].map(|factor| p.step_at(iteration, total, per_epoch, factor));
+        let backbone = p.backbone_factor();
+        let [of_head, of_backbone, of_convolutions] = [1.0, backbone, backbone * p.convolution_factor]
+            .map(|factor| p.step_at(iteration, total, per_epoch, factor));
         let mode = Mode::Train(self.seed.named("dropout").numbered(iteration as u64));
         let trees = match (self.plan.rule.ensemble(), &self.output) {
             (Some(ensemble), OutputLayer::Forest(head)) => {
@@ -198,11 +207,11 @@ impl Steps for OnNetwork<'_> {
         };
         let (output, preprocessing, device, state, threads) =
             (&self.output, &self.preprocessing, &self.device, &mut self.state, self.compute.threads());
-        let (forest, plan) = (&self.plan.forest, &self.plan.network);
+        let (forest, plan, convolutions) = (&self.plan.forest, &self.plan.network, &self.convolutions);
         let (network, loss, seen) = self.compute.run(|| {
             let features = network.backbone.forward(preprocessing.tensor(numbers, device), &mode);
-            if iteration == 0 && matches!(output, OutputLayer::Forest(_)) {
-                network = network.standardise_activations(features.clone(), forest.steepness);
+            if let (0, OutputLayer::Forest(_), Some(steepness)) = (iteration, output, forest.steepness) {
+                network = network.standardise_activations(features.clone(), steepness);
             }
             let activations = network.projection.forward(features);
             let shape = activations.dims();
@@ -211,7 +220,14 @@ impl Steps for OnNetwork<'_> {
             // The gradient of `sum a g` with respect to `a` is `g`: the network's own gradients follow from it.
             let pull = Tensor::<2>::from_data(TensorData::new(gradient, shape), device);
             let gradients = (activations * pull).sum().backward();
-            let step_of = |name: &str| -> Step { steps[usize::from(name.starts_with("backbone"))] };
+            let step_of = |name: &str| -> Step {
+                let layer = name.rsplit_once('.').map_or(name, |(layer, _)| layer);
+                match (name.starts_with("backbone"), convolutions.contains(layer)) {
+                    (false, _) => of_head,
+                    (true, false) => of_backbone,
+                    (true, true) => of_convolutions,
+                }
+            };
             let second = Step::needs_second_moments(plan.optimizer);
             (
                 steps::step(network, gradients, state, &step_of, second, plan.max_grad_norm, threads),

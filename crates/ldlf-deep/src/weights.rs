@@ -21,6 +21,8 @@ pub struct WeightReport {
     pub missing: Vec<String>,
     /// Entries of the file that the network does not use, usually the last layer.
     pub unused: Vec<String>,
+    /// Whether the file has the names of another publication of the same network, such as VGG-Face's.
+    pub renamed: bool,
 }
 
 impl std::fmt::Display for WeightReport {
@@ -85,6 +87,7 @@ fn load<S: ModuleStore>(backbone: Backbone, path: &Path, mut store: S) -> Result
         bridge::to_data(&tensors[name])
             .map_err(|error| Error::model_file(format!("{name} cannot be read: {error}")).in_file(path))
     };
+    let renamed = entries.iter().any(|(own, (stored, _))| !stored.ends_with(own.as_str()));
     let mut loader =
         Loader { entries, read, place: Vec::new(), report: WeightReport::default(), failure: None };
     let backbone = backbone.map(&mut loader);
@@ -103,6 +106,7 @@ fn load<S: ModuleStore>(backbone: Backbone, path: &Path, mut store: S) -> Result
     }
     report.unused = entries.into_values().map(|(name, _)| name).collect();
     report.unused.sort();
+    report.renamed = renamed;
     if report.matched.is_empty() {
         return Err(Error::model_file(format!(
             "{} holds no weights of {}: it has {}, and {} would be needed",

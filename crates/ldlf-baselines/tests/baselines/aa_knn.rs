@@ -61,3 +61,14 @@ fn relabelling_commutes_with_fitting() {
         assert!((0..3).all(|label| (other[label] - plain[order[label]]).abs() < 1e-6));
     }
 }
+
+#[test]
+fn the_search_for_neighbours_goes_past_150_where_more_are_better() {
+    // Features say nothing: the mean of all rows is best.
+    let data = smooth_rows(900, 1);
+    let shuffled: Vec<usize> = (0..900).map(|row| (row * 77 + 5) % 900).collect();
+    let noise = data.clone().with_targets(data.targets().select(&shuffled)).unwrap();
+    let model = fit("aa-knn", &[], &noise, &Threads::one()).unwrap();
+    let (_, neighbours) = model.model.inspect().pop().unwrap();
+    assert!(neighbours.as_u64().unwrap() > 150, "{neighbours:?}");
+}

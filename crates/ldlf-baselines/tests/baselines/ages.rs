@@ -188,3 +188,31 @@ fn without_mixing_d2ldl_is_bfgs_ldl() {
     let plain = fit("bfgs-ldl", &["l2=1"], &data, &Threads::one()).unwrap();
     assert_eq!(predict(&mixed, data.inputs()), predict(&plain, data.inputs()));
 }
+
+/// The widths that a model was fitted with.
+fn widths(model: &TrainedModel) -> Vec<f64> {
+    let (_, widths) = model.model.inspect().into_iter().find(|(name, _)| name == "widths").unwrap();
+    widths.as_array().unwrap().iter().map(|width| width.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn the_widths_of_iis_aldl_adapt_to_the_predictions() {
+    // Targets of deviation 2 say little of people whose ages can be read off to a year.
+    let data = people(300, 1);
+    let model = fit("iis-aldl", &["init_sigma=6"], &data, &Threads::one()).unwrap();
+    let moved = widths(&model).into_iter().filter(|width| (width - 6.0).abs() > 0.05).count();
+    assert!(moved > 10, "{:?}", widths(&model));
+}
+
+#[test]
+fn a_weight_counts_as_that_many_copies_in_the_widths_of_iis_aldl() {
+    let data = people(80, 3);
+    let times: Vec<usize> = (0..80).map(|row| row % 3).collect();
+    let weighted = data.clone().with_weights(times.iter().map(|&n| n as f32).collect()).unwrap();
+    let settings = ["patience=none", "iterations=15", "rounds=2", "init_sigma=3"];
+    let [one, other] = [&weighted, &copied(&data, &times)]
+        .map(|data| fit("iis-aldl", &settings, data, &Threads::one()).unwrap());
+    for (one, other) in widths(&one).iter().zip(widths(&other)) {
+        assert!((one - other).abs() < 0.01, "{one} {other}");
+    }
+}

@@ -94,3 +94,13 @@ fn a_clip_of_a_half_is_refused() {
         "target_clip must be below 0.5, got 0.5"
     );
 }
+
+#[test]
+fn the_search_for_a_cost_goes_past_100_where_the_labels_follow_exactly() {
+    let data = smooth_rows(150, 6);
+    let settings = ["epsilon=0", "width=1", "target_clip=0.001", "scaling=raw"];
+    let model = fit("ldsvr", &settings, &data, &Threads::one()).unwrap();
+    let facts = model.model.inspect();
+    let c = facts.iter().find(|(name, _)| name == "c").unwrap().1.as_f64().unwrap();
+    assert!(c > 100.0, "{c}");
+}

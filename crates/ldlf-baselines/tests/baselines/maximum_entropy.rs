@@ -164,13 +164,33 @@ fn the_chosen_penalty_is_stronger_when_the_labels_are_noise() {
     let clear = waves(200, 6, 3);
     let shuffled: Vec<usize> = (0..200).map(|row| (row * 77 + 5) % 200).collect();
     let noise = clear.clone().with_targets(clear.targets().select(&shuffled)).unwrap();
-    let chosen = |data: &Dataset| {
-        let mut parts = Parts::new();
-        fitted("bfgs-ldl", &[], data).model.store(&mut parts);
-        parts.detail::<f64>("l2").unwrap()
-    };
-    let (of_clear, of_noise) = (chosen(&clear), chosen(&noise));
+    let (of_clear, of_noise) = (chosen_penalty(&clear, &[]), chosen_penalty(&noise, &[]));
     assert!(of_noise >= 10.0 * of_clear, "{of_clear} {of_noise}");
+}
+
+fn chosen_penalty(data: &Dataset, settings: &[&str]) -> f64 {
+    let mut parts = Parts::new();
+    fitted("bfgs-ldl", settings, data).model.store(&mut parts);
+    parts.detail("l2").unwrap()
+}
+
+#[test]
+fn the_grid_of_penalties_grows_past_its_weak_edge_where_the_labels_follow_exactly() {
+    let mut data = waves(200, 4, 3);
+    let exact = predicted(&*fitted("bfgs-ldl", &["l2=1"], &data).model, data.inputs());
+    data = data.with_targets(exact).unwrap();
+    let l2 = chosen_penalty(&data, &[]);
+    assert!((1e-6 * 0.99..0.03).contains(&l2), "{l2}");
+}
+
+#[test]
+fn the_grid_of_penalties_grows_past_its_strong_edge_where_large_features_say_nothing() {
+    let clear = waves(200, 6, 3);
+    let shuffled: Vec<usize> = (0..200).map(|row| (row * 77 + 5) % 200).collect();
+    let noise = clear.clone().with_targets(clear.targets().select(&shuffled)).unwrap();
+    let noise = changed(&noise, |x| x.as_mut_slice().iter_mut().for_each(|v| *v *= 1000.0));
+    let l2 = chosen_penalty(&noise, &["scaling=raw"]);
+    assert!((3e5..1e9 * 1.01).contains(&l2), "{l2}");
 }
 
 #[test]

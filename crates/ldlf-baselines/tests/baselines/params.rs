@@ -73,6 +73,23 @@ fn later_values_override_a_preset() {
 }
 
 #[test]
+fn the_presets_of_publications_hold_nothing_out() {
+    let expected = [
+        ("bfgs-ldl", vec![("l2", Value::from(0.0)), ("patience", Value::Null), ("scaling", "raw".into())]),
+        ("iis-ldl", vec![("patience", Value::Null), ("scaling", "raw".into())]),
+        ("iis-aldl", vec![("patience", Value::Null), ("scaling", "raw".into())]),
+    ];
+    for (learner, table) in expected {
+        let entry = ldlf_baselines::entries().into_iter().find(|entry| entry.name() == learner).unwrap();
+        let preset = (entry.presets)().into_iter().find(|preset| preset.name == "paper").unwrap();
+        let settings = (entry.build)(&preset.settings).unwrap().settings();
+        for (name, value) in table {
+            assert_eq!(settings.get(name), Some(&value), "{learner} {name}");
+        }
+    }
+}
+
+#[test]
 fn an_unknown_preset_is_refused() {
     let refused = BfgsLdl::params().preset("released").err().unwrap();
     assert_eq!(refused.to_string(), "bfgs-ldl has no preset \"released\"; it has paper");

@@ -2,8 +2,7 @@
 //! fourth and fifth convolution, local response normalisation before the first two poolings.
 //!
 //! The names are Caffe's (`conv1.weight` to `conv5.weight`, `fc6.weight`, `fc7.weight`), which conversions to `.pth` keep.
-//! Published weights expect BGR channels from 0 to 255 with their mean subtracted; a conversion can fold that into the
-//! first convolution.
+//! Published weights expect BGR channels from 0 to 255 with their mean subtracted: images are prepared so when weights are loaded.
 
 use burn::module::Module;
 use burn::nn::Linear;

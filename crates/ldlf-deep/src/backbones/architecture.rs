@@ -61,10 +61,27 @@ pub(super) enum Reads {
     Table,
 }
 
-/// How the pixels of an image become the numbers that a network's weights expect: every channel `c` in 0..1 becomes
+ldlf_core::choices! {
+    /// The order of the channels of an image.
+    #[derive(Default, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ChannelOrder {
+        /// Red, green, blue.
+        #[default]
+        Rgb = "rgb",
+        /// Blue, green, red, as Caffe reads images.
+        Bgr = "bgr",
+    }
+}
+
+/// How the pixels of an image become the numbers that a network's weights expect: every channel `c` in 0..`range` becomes
 /// `(c - mean) / deviation`. It is stored in the model as a [`Preparation`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InputConvention {
+    /// The largest value of a channel.
+    pub range: f32,
+    /// The order of the channels.
+    pub order: ChannelOrder,
     /// What is subtracted from red, green and blue.
     pub mean: [f32; 3],
     /// What they are divided by.
@@ -73,21 +90,47 @@ pub struct InputConvention {
 
 impl InputConvention {
     /// Means and standard deviations of the channels of ImageNet: what the weights of torchvision expect.
-    pub const IMAGENET: InputConvention =
-        InputConvention { mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225] };
+    pub const IMAGENET: InputConvention = InputConvention {
+        range: 1.0,
+        order: ChannelOrder::Rgb,
+        mean: [0.485, 0.456, 0.406],
+        deviation: [0.229, 0.224, 0.225],
+    };
+
+    /// Blue, green and red in 0..255 without the mean of the faces: what the weights of VGG-Face expect.
+    pub const VGG_FACE: InputConvention = InputConvention {
+        range: 255.0,
+        order: ChannelOrder::Bgr,
+        mean: [129.1863, 104.7624, 93.594],
+        deviation: [1.0; 3],
+    };
+
+    /// Blue, green and red in 0..255 without the mean of ImageNet: what the weights of Caffe's AlexNet expect.
+    pub const CAFFE: InputConvention = InputConvention {
+        range: 255.0,
+        order: ChannelOrder::Bgr,
+        mean: [122.679, 116.669, 104.007],
+        deviation: [1.0; 3],
+    };
 
     /// Bytes minus 127, divided by 128: what the weights of the EfficientNet-Lites expect.
-    pub const SIGNED_BYTES: InputConvention =
-        InputConvention { mean: [127.0 / 255.0; 3], deviation: [128.0 / 255.0; 3] };
+    pub const SIGNED_BYTES: InputConvention = InputConvention {
+        range: 1.0,
+        order: ChannelOrder::Rgb,
+        mean: [127.0 / 255.0; 3],
+        deviation: [128.0 / 255.0; 3],
+    };
 
     /// The preparation of images by this convention; `channels` is 1 or 3.
     pub fn preparation(&self, side: usize, channels: usize) -> Preparation {
-        let InputConvention { mean, deviation } = self;
+        let InputConvention { mean, deviation, range, order } = *self;
         Preparation {
             side,
             channels,
             mean: mean[..channels].to_vec(),
             deviation: deviation[..channels].to_vec(),
+            range,
+            order,
         }
     }
 }

@@ -4,8 +4,9 @@ use ldlf_core::error::{Message, Subject, nearest};
 use ldlf_core::parameters::{self, ParameterType};
 use ldlf_core::{Error, Result, Value, message};
 
-use super::{BackboneKind, Input, Reads};
+use super::{BackboneKind, Input, InputConvention, Reads};
 use crate::images::Preparation;
+use crate::weights::WeightReport;
 
 impl BackboneKind {
     /// The backbone of that name.
@@ -76,6 +77,17 @@ impl BackboneKind {
                 Some(convention.preparation(side.unwrap_or(usual_side), channels))
             }
             Reads::Table => None,
+        }
+    }
+
+    /// What images should look like to weights that were loaded, by the names in their file; else to the backbone's published
+    /// weights. None for tables.
+    pub fn convention(self, weights: Option<&WeightReport>) -> Option<InputConvention> {
+        match (self, weights, self.facts().reads) {
+            (BackboneKind::Vgg16, Some(report), _) if report.renamed => Some(InputConvention::VGG_FACE),
+            (BackboneKind::AlexNetCaffe, Some(_), _) => Some(InputConvention::CAFFE),
+            (_, _, Reads::Images { convention, .. }) => Some(convention),
+            (_, _, Reads::Table) => None,
         }
     }
 

@@ -19,8 +19,8 @@ use ldlf_core::{Error, Result, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::initial::Initial;
-pub use architecture::InputConvention;
 use architecture::{Architecture, BackboneFacts, Reads};
+pub use architecture::{ChannelOrder, InputConvention};
 
 // Every backbone, one per line: its file states the rest. `cargo fmt` does not follow modules into a macro, so `./test` checks the
 // format of these files by name.

@@ -1,7 +1,8 @@
 //! VGG-16 (Simonyan and Zisserman 2015), the network of VGG-Face (Parkhi et al. 2015), without its last layer.
 //!
 //! The names are torchvision's; [`load_weights`](crate::weights::load_weights) also takes those of VGG-Face (`conv1_1.weight`,
-//! `fc6.weight`). Its published weights expect channels from 0 to 255 with their mean subtracted.
+//! `fc6.weight`). The weights of VGG-Face expect BGR channels from 0 to 255 with their mean subtracted: images are prepared so when
+//! a file has its names.
 
 use burn::module::Module;
 use burn::nn::Linear;

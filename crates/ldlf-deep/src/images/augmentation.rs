@@ -162,7 +162,14 @@ mod tests {
     use super::*;
 
     fn plain(side: usize) -> Preparation {
-        Preparation { side, channels: 3, mean: vec![0.0; 3], deviation: vec![1.0; 3] }
+        Preparation {
+            side,
+            channels: 3,
+            mean: vec![0.0; 3],
+            deviation: vec![1.0; 3],
+            range: 1.0,
+            order: Default::default(),
+        }
     }
 
     fn slope(width: usize, height: usize) -> Image {

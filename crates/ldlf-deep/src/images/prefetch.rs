@@ -235,7 +235,14 @@ mod tests {
     }
 
     fn preparation() -> Preparation {
-        Preparation { side: 4, channels: 3, mean: vec![0.0; 3], deviation: vec![1.0; 3] }
+        Preparation {
+            side: 4,
+            channels: 3,
+            mean: vec![0.0; 3],
+            deviation: vec![1.0; 3],
+            range: 1.0,
+            order: Default::default(),
+        }
     }
 
     fn order() -> Vec<Vec<usize>> {

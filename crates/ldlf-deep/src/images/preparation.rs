@@ -4,11 +4,13 @@ use ldlf_core::images::Image;
 use ldlf_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::backbones::ChannelOrder;
+
 /// The weights of red, green and blue in a grey value (ITU-R BT.601, as Pillow converts).
 pub(super) const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 
 /// How the pixels of an image become the input of a network: a square of `side` pixels from its centre, with every channel
-/// `c` in 0..1 scaled to `(c - mean) / deviation`. Stored in the model, so that predictions and training prepare images alike.
+/// `c` in 0..1 scaled to `(c - mean) / deviation`, or in 0..`range` where that is another. Stored in the model, so that predictions and training prepare images alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preparation {
     /// Pixels of a side of the square.
@@ -19,6 +21,16 @@ pub struct Preparation {
     pub mean: Vec<f32>,
     /// What each channel is divided by.
     pub deviation: Vec<f32>,
+    /// The largest value of a channel, in whose units mean and deviation are.
+    #[serde(default = "one")]
+    pub range: f32,
+    /// The order of the channels in the input of the network; mean and deviation are those of red, green and blue.
+    #[serde(default)]
+    pub order: ChannelOrder,
+}
+
+fn one() -> f32 {
+    1.0
 }
 
 impl Preparation {
@@ -57,18 +69,27 @@ impl Preparation {
         self.len() == 0
     }
 
+    /// Where red (0), green or blue (2) stands in the input of the network.
+    fn place(&self, channel: usize) -> usize {
+        match self.order {
+            ChannelOrder::Rgb => channel,
+            ChannelOrder::Bgr => 2 - channel,
+        }
+    }
+
     /// Scales planes of red, green and blue in 0..1, `[3, side, side]`, into `out`, `[channels, side, side]`.
     pub(super) fn scale(&self, rgb: &[f32], out: &mut [f32]) {
         let area = self.side * self.side;
-        let scaled = |channel: usize, value: f32| (value - self.mean[channel]) / self.deviation[channel];
+        let scaled =
+            |channel: usize, value: f32| (value * self.range - self.mean[channel]) / self.deviation[channel];
         if self.channels == 1 {
             for (place, out) in out.iter_mut().enumerate() {
                 let grey = (0..3).map(|c| LUMA[c] * rgb[c * area + place]).sum();
                 *out = scaled(0, grey);
             }
         } else {
-            for (channel, (plane, out)) in rgb.chunks_exact(area).zip(out.chunks_exact_mut(area)).enumerate()
-            {
+            for (channel, plane) in rgb.chunks_exact(area).enumerate() {
+                let out = &mut out[self.place(channel) * area..][..area];
                 out.iter_mut().zip(plane).for_each(|(out, &value)| *out = scaled(channel, value));
             }
         }
@@ -91,7 +112,7 @@ pub fn prepare(image: &Image, preparation: &Preparation, out: &mut [f32]) {
     let (left, top) = ((image.width - side) / 2, (image.height - side) / 2);
     let lines = (0..side).map(|y| &image.rgb[3 * ((top + y) * image.width + left)..][..3 * side]);
     let scale = |channel: usize, value: f32| {
-        (value / 255.0 - preparation.mean[channel]) / preparation.deviation[channel]
+        (value / 255.0 * preparation.range - preparation.mean[channel]) / preparation.deviation[channel]
     };
     if preparation.channels == 1 {
         for (line, out) in lines.zip(out.chunks_exact_mut(side)) {
@@ -106,7 +127,7 @@ pub fn prepare(image: &Image, preparation: &Preparation, out: &mut [f32]) {
         (0..3).map(|c| std::array::from_fn(|value| scale(c, value as f32))).collect();
     for (y, line) in lines.enumerate() {
         for (channel, table) in table.iter().enumerate() {
-            let out = &mut out[(channel * side + y) * side..][..side];
+            let out = &mut out[(preparation.place(channel) * side + y) * side..][..side];
             for (pixel, out) in line.chunks_exact(3).zip(out) {
                 *out = table[usize::from(pixel[channel])];
             }
@@ -119,7 +140,14 @@ mod tests {
     use super::*;
 
     fn plain(side: usize, channels: usize) -> Preparation {
-        Preparation { side, channels, mean: vec![0.0; channels], deviation: vec![1.0; channels] }
+        Preparation {
+            side,
+            channels,
+            mean: vec![0.0; channels],
+            deviation: vec![1.0; channels],
+            range: 1.0,
+            order: ChannelOrder::Rgb,
+        }
     }
 
     /// Red counts columns, green counts lines, blue is full.
@@ -139,7 +167,7 @@ mod tests {
     #[test]
     fn channels_are_scaled_by_their_own_mean_and_deviation() {
         let preparation =
-            Preparation { side: 1, channels: 3, mean: vec![0.5, 0.0, 0.25], deviation: vec![0.5, 0.25, 0.5] };
+            Preparation { mean: vec![0.5, 0.0, 0.25], deviation: vec![0.5, 0.25, 0.5], ..plain(1, 3) };
         let mut out = [0.0; 3];
         let image = Image { width: 1, height: 1, rgb: vec![255, 51, 0] };
         prepare(&image, &preparation, &mut out);
@@ -147,6 +175,23 @@ mod tests {
             (out[0] - 1.0).abs() < 1e-6 && (out[1] - 0.8).abs() < 1e-6 && (out[2] + 0.5).abs() < 1e-6,
             "{out:?}"
         );
+    }
+
+    #[test]
+    fn bytes_without_their_mean_in_the_order_of_caffe() {
+        let image = Image { width: 1, height: 1, rgb: vec![255, 51, 0] };
+        let caffe = Preparation {
+            mean: vec![120.0, 100.0, 90.0],
+            range: 255.0,
+            order: ChannelOrder::Bgr,
+            ..plain(1, 3)
+        };
+        let (mut out, mut augmented) = ([0.0; 3], [0.0; 3]);
+        prepare(&image, &caffe, &mut out);
+        caffe.scale(&[1.0, 0.2, 0.0], &mut augmented);
+        for (found, expected) in out.iter().chain(&augmented).zip([-90.0, -49.0, 135.0].repeat(2)) {
+            assert!((found - expected).abs() < 1e-3, "{out:?} {augmented:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod backbones;
 mod forest_head;
+mod presets;
 mod support;
 mod ten_steps;
 mod training;

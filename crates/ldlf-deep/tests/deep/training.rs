@@ -136,6 +136,31 @@ fn every_deep_learner_learns_from_a_table() {
 }
 
 #[test]
+fn mini_batches_without_weight_teach_nothing_and_do_no_harm() {
+    // 18 of 96 rows weigh something, in mini-batches of 4: many have none of them.
+    let weights: Vec<f32> = (0..ROWS).map(|row| if row % 16 < 3 { 1.0 } else { 0.0 }).collect();
+    let data = table().with_weights(weights).unwrap();
+    for learner in ["dldlf", "dndf-ldl", "dldl"] {
+        let model = fit(learner, &["backbone=mlp", "batch_size=4"], &data);
+        assert!(kl(&model, &data) < kl_of_mean(&data), "{learner}: {}", kl(&model, &data));
+    }
+}
+
+#[test]
+fn the_unit_of_a_column_does_not_matter() {
+    let data = table();
+    let mut tiny = data.features().unwrap().clone();
+    let Features::Dense(values) = &mut tiny else { panic!("dense rows expected") };
+    // A power of two, so that nothing is rounded.
+    values.as_mut_slice().iter_mut().for_each(|v| *v *= 0.5f32.powi(30));
+    let tiny = data.clone().with_inputs(tiny).unwrap();
+    for learner in ["dldlf", "dldl"] {
+        let [large, small] = [&data, &tiny].map(|data| kl(&fit(learner, &["backbone=mlp"], data), data));
+        assert!((large - small).abs() < 1e-6, "{learner}: {large} and {small}");
+    }
+}
+
+#[test]
 fn sgd_with_steps_learns_too() {
     let data = squares();
     let sgd = [
@@ -298,6 +323,25 @@ fn leaves_are_smoothed_along_ordered_labels_only_when_asked() {
         leaves.chunks(3).map(|leaf| (leaf[0] - leaf[1]).abs() + (leaf[1] - leaf[2]).abs()).sum::<f32>()
     };
     assert!(roughness(&["leaf_smoothing=2"]) < 0.8 * roughness(&[]));
+}
+
+#[test]
+fn the_input_of_a_network_can_be_given_and_is_told_by_its_model() {
+    let data = squares();
+    let given =
+        ["epochs=1", "input_range=255", "input_mean=10+20+30", "input_deviation=50", "channel_order=bgr"];
+    let model = fit("dldl", &given, &data);
+    let again = TrainedModel::from_parts(Parts::from_bytes(&bytes(&model)).unwrap(), &entries()).unwrap();
+    let facts = again.model.inspect();
+    let of = |name: &str| facts.iter().find(|(known, _)| known == name).unwrap().1.to_string();
+    assert_eq!(
+        ["input range", "input mean", "input deviation", "channel order"].map(of),
+        ["255.0", "[10.0,20.0,30.0]", "[50.0,50.0,50.0]", "\"bgr\""]
+    );
+    let mut observer = ();
+    let context = &mut FitContext::new(0, Threads::one(), &mut observer);
+    let refused = fit_with("dldl", &["input_mean=1+2"], &data, context).err().unwrap().to_string();
+    assert_eq!(refused, "input_mean must be a number, or three joined by +, got 1+2");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use ldlf_core::Seed;
-use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
+use ldlf_deep::backbones::{Backbone, BackboneKind, Input, InputConvention, Mode};
 use ldlf_deep::weights::{WeightReport, load_weights};
 use tempfile::TempDir;
 
@@ -57,7 +57,7 @@ fn a_pytorch_checkpoint_is_loaded_by_name_through_its_wrappers() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles/mlp.pth");
     let (loaded, report) = load_weights(mlp(), &path).unwrap();
     let unused = names(&["state_dict.module.fc.weight"]);
-    assert_eq!(report, WeightReport { matched: names(&MLP), missing: vec![], unused });
+    assert_eq!(report, WeightReport { matched: names(&MLP), missing: vec![], unused, renamed: false });
     assert_eq!(features(&loaded), features(&with_hashed_weights(mlp())));
 }
 
@@ -79,7 +79,7 @@ fn a_partial_safetensors_file_is_loaded_by_name() {
         "2 matched, 2 missing (layers.2.weight, layers.2.bias), 1 unused (fc.weight)"
     );
     let [matched, missing] = [names(&MLP[..2]), names(&MLP[2..])];
-    assert_eq!(report, WeightReport { matched, missing, unused: names(&["fc.weight"]) });
+    assert_eq!(report, WeightReport { matched, missing, unused: names(&["fc.weight"]), renamed: false });
     let hidden = |backbone: Backbone| {
         let x = input("input", [2, 3, 1, 1], 1.0, &Device::flex());
         numbers(backbone.forward_to("hidden1", x).unwrap())
@@ -105,6 +105,8 @@ fn vgg16_takes_the_names_of_vgg_face() {
         );
     });
     let (_, report) = load_weights(vgg16(), &path).unwrap();
+    assert_eq!(BackboneKind::Vgg16.convention(Some(&report)), Some(InputConvention::VGG_FACE));
+    assert_eq!(BackboneKind::Vgg16.convention(None), Some(InputConvention::IMAGENET));
     let matched = ["features.0.weight", "features.28.bias", "classifier.0.bias", "classifier.3.weight"];
     assert_eq!((report.matched, report.unused), (names(&matched), names(&["fc8.bias"])));
     assert_eq!(report.missing.len(), 2 * 15 - 4);
