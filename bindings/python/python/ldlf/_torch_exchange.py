@@ -77,9 +77,8 @@ def to_torch(forest: LDLEstimator | str | os.PathLike[str], **options: Any) -> n
     >>> module(torch.tensor(X)).exp().allclose(torch.tensor(forest.predict(X)), atol=1e-5)
     True
     """
-    if isinstance(forest, str | os.PathLike):
-        forest = load(forest)
-    model: Model = forest.model_
+    estimator = load(forest) if isinstance(forest, str | os.PathLike) else forest
+    model: Model = estimator.model_
     document = json.loads(model.document())
     if document["learner"] not in ("sldlf", "sndf-ldl"):
         raise ValueError(f"a model of {document['learner']} has no soft trees; those of sldlf and sndf-ldl have")
