@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 from typing import Any
 
@@ -21,9 +22,11 @@ def with_python(file: bytes, facts: dict[str, Any]) -> bytes:
     return _join(header, file[start:])
 
 
-def python_facts(file: bytes) -> dict[str, Any]:
-    """The facts for Python in a file's metadata; none in a file of the command."""
-    header, _ = _header(file)
+def python_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The facts for Python in the metadata of a model file; none in a file of the command."""
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
     facts = json.loads(header["__metadata__"].get(PYTHON, "{}"))
     return facts if isinstance(facts, dict) else {}
 

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from . import _model_file, _targets
-from ._base import LDLEstimator, load
+from ._base import LDLEstimator
 from ._engine import Model
 from ._estimators import LDLForest
+from ._files import load
 from ._torch_head import ForestHead
 
 

@@ -13,7 +13,7 @@ from torch.distributed import ReduceOp, all_reduce, get_world_size, is_available
 
 from . import _engine
 from . import _torch_tensors as tensors
-from ._base import _write
+from ._files import _write
 from ._torch_ops import forest_loss, forest_predict
 
 #: The names under which a state dict holds the mini-batches that the next leaf update will see.
