@@ -205,13 +205,20 @@ def TensorHead(features, labels, trees, depth, units):
 
 
 def ldlf_head():
-    from ldlf.torch import ForestHead
+    from ldlf.torch import ForestHead, ForestLoss
+    from torch import nn
 
-    def head(features, labels, trees, depth, units):
-        # Not in training mode, so that no rows are noted for a leaf update, which is not part of a step.
-        return ForestHead(features, labels, trees, depth, units).eval()
+    class Head(nn.Module):
+        def __init__(self, features, labels, trees, depth, units):
+            super().__init__()
+            # Not in training mode, so that no rows are noted for a leaf update, which is not part of a step.
+            self.head = ForestHead(features, labels, trees, depth, units).eval()
+            self.criterion = ForestLoss(self.head)
 
-    return head
+        def forward(self, x, targets):
+            return self.criterion(self.head(x), targets)
+
+    return Head
 
 
 def peak_of_ours(options, **more):

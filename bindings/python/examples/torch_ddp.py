@@ -8,7 +8,7 @@ summed over all processes. The number of processes changes nothing but the round
 
 import torch
 import torch.distributed as dist
-from ldlf.torch import ForestHead
+from ldlf.torch import ForestHead, ForestLoss
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -21,8 +21,8 @@ class Network(nn.Module):
         self.body = nn.Sequential(nn.Linear(8, 32), nn.Tanh())
         self.head = ForestHead(32, n_labels=5, trees=5, depth=5, leaf_every=10)
 
-    def forward(self, x, targets=None):
-        return self.head(self.body(x), targets)
+    def forward(self, x):
+        return self.head(self.body(x))
 
 
 def rows():
@@ -37,6 +37,7 @@ def main():
     torch.manual_seed(0)
     network = Network()
     model = DistributedDataParallel(network)
+    criterion = ForestLoss(network.head)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     x, targets = rows()
     for epoch in range(EPOCHS):
@@ -45,7 +46,7 @@ def main():
                 rank::processes
             ]  # may be one row shorter than another's, or empty: call the network all the same
             optimiser.zero_grad()
-            loss = model(x[own], targets[own])
+            loss = criterion(model(x[own]), targets[own])
             # The mean over processes is the mean over rows when each counts by its rows.
             (loss * len(own) * processes / len(batch)).backward()
             optimiser.step()
@@ -53,7 +54,7 @@ def main():
     if rank == 0:
         network.eval()
         with torch.no_grad():
-            print(f"{processes} processes: loss {float(network(x, targets)):.4f}")
+            print(f"{processes} processes: loss {float(criterion(network(x), targets)):.4f}")
     dist.destroy_process_group()
 
 

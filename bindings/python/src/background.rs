@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// How long the caller waits for interrupted work to end; then it abandons the thread.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Deep recursion has as much room here as on a main thread.
 const STACK: usize = 8 << 20;
@@ -46,11 +46,13 @@ impl<E, R> Worker<E, R> {
 }
 
 /// Runs `work` and returns its result. `on_event` is called on the caller's thread, holding the interpreter, for every event; it
-/// returns whether to continue. When it fails, or on Ctrl-C, the work is stopped and the exception is raised at once.
+/// returns whether to continue. When it fails, or on Ctrl-C, the work is stopped and the exception is raised at once;
+/// `on_interrupted` sees that exception and what the stopped work gave, if it ended soon.
 pub fn run<E: Send + 'static, R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Worker<E, R>) -> R + Send + 'static,
     mut on_event: impl FnMut(E) -> PyResult<bool>,
+    on_interrupted: impl FnOnce(&PyErr, R),
 ) -> PyResult<R> {
     let stop = Arc::new(AtomicBool::new(false));
     let (events, mut inbox) = channel();
@@ -90,7 +92,18 @@ pub fn run<E: Send + 'static, R: Send + 'static>(
     stop.store(true, Ordering::Relaxed);
     drop(replies);
     let inbox = &mut inbox;
-    py.detach(move || while let Ok(Message::Event(_)) = inbox.recv_timeout(GRACE) {});
+    let late = py.detach(move || {
+        loop {
+            match inbox.recv_timeout(GRACE) {
+                Ok(Message::Event(_)) => {}
+                Ok(Message::Done(result)) => return Some(result),
+                Err(_) => return None,
+            }
+        }
+    });
+    if let Some(result) = late {
+        on_interrupted(&outcome, result);
+    }
     Err(outcome)
 }
 
@@ -99,5 +112,5 @@ pub fn run_silently<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
-    run::<(), R>(py, move |_| work(), |()| Ok(true))
+    run::<(), R>(py, move |_| work(), |()| Ok(true), |_, _| ())
 }

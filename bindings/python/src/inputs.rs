@@ -133,9 +133,9 @@ pub struct Names {
     label_names: Option<Vec<String>>,
     #[pyo3(item)]
     label_values: Option<Vec<f64>>,
-    /// The single label of every row and the sigma of the Gaussian around it, where the targets were made so.
+    /// The single label of every row and the sigmas of the Gaussians around them, where the targets were made so.
     #[pyo3(item)]
-    singles: Option<(Vec<f64>, f64)>,
+    singles: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl Names {
@@ -155,7 +155,7 @@ impl Names {
             label_values: self.label_values,
             single: self
                 .singles
-                .map(|(_, sigma)| SingleLabel { column: None, spread: Some(Spread::Gaussian { sigma }) }),
+                .map(|(_, sigmas)| SingleLabel { column: None, spread: Some(gaussian(sigmas)) }),
             image_column: None,
         })
     }
@@ -196,16 +196,24 @@ pub fn normalise<'py>(
     matrix_to_python(py, py.detach(|| distributions(view)).map_err(raise)?)
 }
 
-/// One ordered label per row as a distribution around it: a Gaussian of the given sigma over `label_values`.
+/// A Gaussian of one width, or of a width for every label.
+fn gaussian(sigmas: Vec<f64>) -> Spread {
+    match sigmas[..] {
+        [sigma] => Spread::Gaussian { sigma },
+        _ => Spread::Gaussians { sigmas },
+    }
+}
+
+/// One ordered label per row as a distribution around it: a Gaussian over `label_values` of the given sigma, or of that of its label.
 #[pyfunction]
 pub fn spread<'py>(
     py: Python<'py>,
     labels: PyReadonlyArray1<'py, f64>,
     label_values: Vec<f64>,
-    sigma: f64,
+    sigmas: Vec<f64>,
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let view = labels.as_array();
-    let spread = Spread::Gaussian { sigma };
+    let spread = gaussian(sigmas);
     let build = || {
         let mut data = Vec::with_capacity(view.len() * label_values.len());
         for (row, &label) in view.iter().enumerate() {

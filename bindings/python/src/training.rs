@@ -8,7 +8,7 @@ use ldlf::{
     registry,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::background::{Worker, run};
@@ -52,7 +52,15 @@ pub fn fit(
         let history = std::mem::take(&mut context.history);
         Ok((model, history))
     };
-    let (model, history) = run(py, work, on_event)?.map_err(raise)?;
+    // The best model so far goes with the exception: the estimator keeps it.
+    let on_interrupted = |error: &PyErr, result: Result<Fit>| {
+        if let Ok((model, history)) = result
+            && error.is_instance_of::<PyKeyboardInterrupt>(py)
+        {
+            let _ = error.value(py).setattr("ldlf_model", Model::new(model, history));
+        }
+    };
+    let (model, history) = run(py, work, on_event, on_interrupted)?.map_err(raise)?;
     Ok(Model::new(model, history))
 }
 

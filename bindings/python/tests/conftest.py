@@ -4,6 +4,9 @@ import os
 import subprocess
 from pathlib import Path
 
+# Before SciPy is imported: without it scikit-learn skips its checks of array API inputs.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
 import matplotlib
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Every estimator with parameters that keep a fit short."""
 
-from ldlf import LEARNERS, LDLForestClassifier
+from ldlf import LEARNERS, LDLForestClassifier, LDLForestRegressor
 
 SHORT = {
     "trees": 5,
@@ -28,4 +28,5 @@ def distribution_learners():
 
 def every_estimator():
     """One short estimator of every class."""
-    return [quick(cls) for cls in [*LEARNERS.values(), LDLForestClassifier]]
+    regressor = quick(LDLForestRegressor, iterations=400, min_iterations=400)
+    return [*(quick(cls) for cls in [*LEARNERS.values(), LDLForestClassifier]), regressor]

@@ -298,7 +298,7 @@ def test_the_manners_are_those_of_scikit_learn(client, data):
     assert clone(forest).client is client
     assert repr(LDLForest(trees=3)) == "LDLForest(trees=3)"
     assert forest.get_params()["batch_size"] == 65536
-    with pytest.raises(TypeError, match="unexpected keyword argument 'leafs'"):
+    with pytest.raises(TypeError, match="LDLForest has no parameter 'leafs'; did you mean 'leaf_rows'?"):
         LDLForest(leafs=3)
     fitted = LDLForest(client, **SMALL).fit(*data)
     revived = pickle.loads(pickle.dumps(fitted))

@@ -88,6 +88,9 @@ def test_a_single_ordered_label_spreads_by_sigma(ages):
     assert error < np.abs(age - age.mean()).mean() / 2
     inside = model.predict_interval(X, 0.9)
     assert ((inside[:, 0] <= age) & (age <= inside[:, 1])).mean() > 0.8
+    with pytest.warns(UserWarning, match="1 rows of y lie outside the labels of the training rows"):
+        assert model.score(X[:1], [99]) == model.score(X[:1], [age.max()])
+    model.set_params(label_values=model.label_values_)
     with pytest.raises(ValueError, match="the label 99 lies outside the label values .*; widen label_values"):
         model.score(X[:1], [99])
 

@@ -219,7 +219,7 @@ def test_a_file_is_written_once(tmp_path, distributions):
     assert path.write_bytes(b"mine") and pytest.raises(FileExistsError, model.to_onnx, path)
     assert path.read_bytes() == b"mine"
     assert model.to_onnx(path, overwrite=True) == path.read_bytes()
-    with pytest.raises(ValueError, match="does not exist"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         model.to_onnx(tmp_path / "absent" / "model.onnx")
 
 

@@ -1,7 +1,7 @@
 """scikit-learn's own checks of estimators, on all of ours."""
 
 from quick import every_estimator
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 # Why a check cannot hold. An exception that is no longer needed fails the test (xfail_strict).
@@ -24,6 +24,7 @@ WEIGHTS = {
     "LDLForest": BATCHES,
     "LDLForestAuto": FOLDS,
     "LDLForestClassifier": BATCHES,
+    "LDLForestRegressor": BATCHES,
     "LDLogitBoost": HELD_BACK,
     "LDSVR": FOLDS,
     "PTSVM": FOLDS,
@@ -36,7 +37,7 @@ WEIGHTS = {
 def expected_failures(estimator):
     name = type(estimator).__name__
     expected = {}
-    if hasattr(estimator, "predict_proba") and not is_classifier(estimator):
+    if hasattr(estimator, "predict_proba") and not is_classifier(estimator) and not is_regressor(estimator):
         expected |= {"check_estimator_sparse_array": PREDICT, "check_estimator_sparse_matrix": PREDICT}
     if name in WEIGHTS:
         kinds = ("dense", "sparse")

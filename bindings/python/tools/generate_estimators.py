@@ -47,15 +47,15 @@ SHARED = [
     (
         "sigma",
         "None",
-        "float | None",
-        "float, optional",
+        "Any",
+        "float or one for each label, optional",
         "With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is on its label.",
     ),
     (
         "random_state",
         "0",
         "Any",
-        "int, RandomState or None, default=0",
+        "int, RandomState, Generator or None, default=0",
         "Seed of everything random. The same seed gives the same model, to the byte.",
     ),
     (
@@ -72,7 +72,7 @@ HEAD = '''"""Every learner as an estimator. Written by tools/generate_estimators
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from ._base import {bases}
 '''
@@ -87,11 +87,15 @@ def python_literal(value):
 
 
 def annotation(parameter):
-    kinds = [{"integer": "int", "number": "float", "flag": "bool", "choice": "str", "text": "str"}[parameter["kind"]]]
-    if parameter["auto"] and kinds != ["str"]:
-        kinds.append("str")
+    words = [*parameter.get("choices", []), *(["auto"] if parameter["auto"] else [])]
+    words = [word for place, word in enumerate(words) if word not in words[:place]]
+    kinds = {"integer": ["int"], "number": ["float"], "flag": ["bool"], "choice": [], "text": ["str"]}[
+        parameter["kind"]
+    ]
+    if words and kinds != ["str"]:
+        kinds = [*kinds, f"Literal[{', '.join(map(python_literal, words))}]"]
     if parameter["optional"]:
-        kinds.append("None")
+        kinds = [*kinds, "None"]
     return " | ".join(kinds)
 
 
@@ -126,7 +130,18 @@ def docstring(entry, name):
         lines.append(f"    {parameter['name']} : {python_words(parameter['allowed'])}, default={default}")
         lines.append(wrapped(python_words(parameter["help"]) + known_as(parameter), "        "))
     for shared, _, _, kind, help_text in shared_by(entry):
+        if shared == "random_state" and has_budget(entry):
+            help_text += " Where budget ends the search, the model also depends on the time that was left, and a warning says so."
+        if shared == "n_jobs" and has_budget(entry):
+            help_text = help_text.replace(
+                "does not depend on it", "does not depend on it, unless budget ends the search"
+            )
         lines += [f"    {shared} : {kind}", wrapped(help_text, "        ")]
+    if entry["presets"]:
+        lines += ["", "    Notes", "    -----", f"    Presets, for ``{name}.from_preset``:", ""]
+        for preset in entry["presets"]:
+            text = f"- ``{preset['name']}``: {preset['help']}."
+            lines.append(textwrap.fill(text, 118, initial_indent="    ", subsequent_indent="      "))
     declared = {parameter["name"] for parameter in entry["parameters"]}
     quick = ", ".join(f"{key}={value}" for key, value in QUICK.items() if key in declared)
     ordered = values_only(entry) or entry["abilities"]["ordered"]
@@ -153,6 +168,11 @@ def shared_by(entry):
     return [shared for shared in SHARED if shared[0] not in declared]
 
 
+def has_budget(entry):
+    """Whether the clock may end the learner's search."""
+    return any(parameter["name"] == "budget" for parameter in entry["parameters"])
+
+
 def values_only(entry):
     """Whether the learner predicts one value per row instead of a distribution."""
     return entry["abilities"]["predicts"] == "values"
@@ -171,6 +191,9 @@ def source(entry):
         lines += ["    _declared = (", *(f'        "{declared}",' for declared in names), "    )"]
     else:
         lines.append("    _declared = ()")
+    known = {parameter["known_as"]: parameter["name"] for parameter in entry["parameters"] if "known_as" in parameter}
+    if known:
+        lines += ["    _known_as = {", *(f'        "{other}": "{own}",' for other, own in known.items()), "    }"]
     presets = {preset["name"]: preset["settings"] for preset in entry["presets"]}
     if presets:
         lines.append("    _presets = {")

@@ -11,19 +11,41 @@ beside it behind the same scikit-learn interface.
 (2, 5)
 """
 
-from ._base import LDLEstimator, Progress, load
+from typing import Any
+
+from ._base import LDLEstimator, Progress
 from ._classifier import LDLForestClassifier
+from ._distribution import LabelDistribution
 from ._estimators import *  # noqa: F403
 from ._estimators import LEARNERS
 from ._estimators import __all__ as _estimator_names
+from ._files import load
+from ._regressor import LDLForestRegressor
 from ._version import __version__
 
 __all__ = [
     "LDLEstimator",
     "LDLForestClassifier",
+    "LDLForestRegressor",
     "LEARNERS",
+    "LabelDistribution",
     "Progress",
     "__version__",
     "load",
     *_estimator_names,
 ]
+
+#: Imported when they are first used: some need more than NumPy and scikit-learn.
+_SUBMODULES = ("dask", "datasets", "measures", "plot", "scorers", "torch")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBMODULES})

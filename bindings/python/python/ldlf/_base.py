@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
+import difflib
+import inspect
 import json
-import os
-from collections.abc import Callable, Iterator, Sequence
+import math
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _batches, _engine, _inputs, _targets
+from . import _engine, _inputs, _targets
+from ._distribution import LabelDistribution, drawn
+from ._files import SavesModels
 from ._progress import Bar
+from ._tables import PredictsTables
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Progress:
     kl: float | None = None
 
 
-class LDLEstimator(BaseEstimator):
+class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
     """A learner of label distributions with scikit-learn's interface. Use one of its subclasses.
 
     Attributes
@@ -43,8 +50,14 @@ class LDLEstimator(BaseEstimator):
     classes_ : ndarray
         What the columns of a distribution stand for: the labels of a 1-D y, ``label_values``, the names of y's columns, or
         0, 1, 2, ...
+    label_values_ : ndarray or None
+        The number that each label stands for, where labels stand for numbers.
     n_iter_ : int
         Iterations done; 0 for a learner that does not iterate.
+    best_iteration_ : int
+        The iteration whose model was kept: the best on held-out rows, else the last.
+    stopped_ : str
+        Why the fit ended: ``"finished"``, ``"converged"``, ``"early_stopping"``, ``"interrupted"`` and the like.
     inspection_ : list of (str, object)
         The model's own facts, as ``ldlf inspect`` shows them: sizes of a forest, what a search tried and kept.
     loss_curve_ : list of float
@@ -55,17 +68,26 @@ class LDLEstimator(BaseEstimator):
         What was learnt.
     """
 
-    _learner: ClassVar[str]
-    _declared: ClassVar[tuple[str, ...]]
     _presets: ClassVar[dict[str, dict[str, Any]]] = {}
-    _gives_distributions: ClassVar[bool] = True
+    #: What scikit-learn calls a parameter, and its name here.
+    _known_as: ClassVar[dict[str, str]] = {}
 
     # Shared parameters; the generated __init__ of every estimator sets them.
     label_values: Any
-    sigma: float | None
+    sigma: Any
     random_state: Any
     n_jobs: int | None
     verbose: bool
+
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
+        accepted = inspect.signature(cls.__init__).parameters
+        for name in parameters:
+            if name not in accepted and not any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
+                close = difflib.get_close_matches(name, [*accepted, *cls._known_as], n=1)
+                meant = cls._known_as.get(name) or (cls._known_as.get(close[0], close[0]) if close else None)
+                hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(list(accepted)[1:])}"
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}; {hint}")
+        return super().__new__(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -75,8 +97,8 @@ class LDLEstimator(BaseEstimator):
         return tags
 
     @classmethod
-    def from_preset(cls, preset: str, **parameters: Any) -> Any:
-        """The estimator with a named set of parameters, and others over them.
+    def from_preset(cls, preset: str, **parameters: Any) -> Self:
+        """The estimator with a named set of parameters, and others over them. The class says which there are.
 
         >>> from ldlf import LDLForest
         >>> LDLForest.from_preset("paper", trees=10)
@@ -97,7 +119,7 @@ class LDLEstimator(BaseEstimator):
         sample_weight: Any = None,
         *,
         callback: Callable[[Progress], bool | None] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Learns from rows.
 
         Parameters
@@ -106,21 +128,24 @@ class LDLEstimator(BaseEstimator):
             NumPy of single or double precision in any order, SciPy CSR (never made dense), pandas, polars or pyarrow.
         y : array or table of shape (rows, labels), or array of shape (rows,)
             Probabilities or vote counts; or one label per row, which becomes a distribution by ``sigma``, and without it has
-            everything on that label.
+            everything on that label. Names of columns become ``classes_``; where they are rising numbers, ``label_values_`` too.
         sample_weight : array of shape (rows,), optional
         callback : callable, optional
             Called with a :class:`Progress` on every event; returning ``True`` ends the fit with the best model so far.
 
         Returns
         -------
-        The estimator itself.
+        The estimator itself. After Ctrl-C, which raises KeyboardInterrupt, it is fitted with the best model so far where the learner
+        has one.
         """
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = _inputs.features(self, X, reset=True)
-        targets, labels = _targets.learn(y, self.label_values, self.sigma)
+        targets, labels = self._learn_targets(y)
         check_consistent_length(X, targets)
-        weights = self._weights(sample_weight, X)
+        weights = _inputs.weights(sample_weight, X)
+        self._warn_about_epochs(len(targets))
+        self._seed = _inputs.seed(self.random_state)
         bar = Bar() if self.verbose else None
 
         def on_event(*event: Any) -> bool:
@@ -141,22 +166,41 @@ class LDLEstimator(BaseEstimator):
                     "feature_names": None if names is None else [str(name) for name in names],
                     "label_names": labels.names,
                     "label_values": None if labels.values is None else labels.values.tolist(),
-                    "singles": None if labels.singles is None else (labels.singles, float(self.sigma or 0)),
+                    "singles": None if labels.singles is None else (labels.singles, labels.sigma),
                 },
-                _inputs.seed(self.random_state),
+                self._seed,
                 _inputs.threads(self.n_jobs),
                 on_event if callback is not None or bar is not None else None,
             )
+        except KeyboardInterrupt as interrupt:
+            kept = getattr(interrupt, "ldlf_model", None)
+            if kept is not None:
+                self._learnt(kept, labels)
+            raise
         finally:
             if bar is not None:
                 bar.close()
         self._learnt(model, labels)
         return self
 
-    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
-        if sample_weight is None:
-            return None
-        return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    def _learn_targets(self, y: Any) -> tuple[np.ndarray, _targets.Labels]:
+        return _targets.learn(y, self.label_values, self.sigma)
+
+    def _warn_about_epochs(self, rows: int) -> None:
+        """Says so where ``epochs`` was set, but ``min_iterations`` decides."""
+        if not {"epochs", "min_iterations", "batch_size"} <= set(self._declared):
+            return
+        defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
+        epochs, least = getattr(self, "epochs"), getattr(self, "min_iterations")  # noqa: B009
+        if epochs in (None, defaults["epochs"]) or least != defaults["min_iterations"]:
+            return
+        iterations = math.ceil(rows * epochs / getattr(self, "batch_size"))  # noqa: B009
+        if iterations < least:
+            warnings.warn(
+                f"epochs={epochs:g} would be {iterations} iterations, but min_iterations={least} is more and decides; "
+                f"set min_iterations too, or iterations alone",
+                stacklevel=3,
+            )
 
     def _learnt(self, model: _engine.Model, labels: _targets.Labels) -> None:
         document = json.loads(model.document())
@@ -164,135 +208,28 @@ class LDLEstimator(BaseEstimator):
         history = [Progress(*event) for event in model.history()]
         self.model_ = model
         self.classes_ = labels.classes
+        self.label_values_ = labels.values
         self._labels = replace(labels, singles=None)
         self.n_iter_ = summary["iterations"]
+        self.best_iteration_ = summary.get("best_iteration", self.n_iter_)
         self.stopped_ = summary["stopped"]
         self.inspection_ = [tuple(fact) for fact in document["inspection"]]
         self.loss_curve_ = [p.loss for p in history if p.event == "iteration" and p.loss is not None]
         self.validation_curve_ = [(p.iteration, p.kl) for p in history if p.event == "validation"]
+        if "budget" in self._declared and history and "budget was spent" in str(self.inspection_):
+            warnings.warn(
+                f"budget={getattr(self, 'budget'):g} s ended the search, so that another machine or number of threads may give "  # noqa: B009
+                "another model; raise budget for one that follows from the seed alone",
+                stacklevel=3,
+            )
 
     def _predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = _inputs.features(self, X, reset=False)
+        if X.shape[0] == 0:
+            shape = (0, len(self.classes_)) if self._gives_distributions else (0,)
+            return np.empty(shape, dtype=np.float32 if self._gives_distributions else np.float64)
         return self.model_.predict(_inputs.for_engine(X), _inputs.threads(self.n_jobs))
-
-    def _heads(self) -> list[str]:
-        """What the columns of a prediction are called, as ``ldlf predict`` calls them."""
-        if not self._gives_distributions:
-            return ["value"]
-        return json.loads(self.model_.document())["schema"]["label_names"]
-
-    def _needed(self, names: Sequence[str], keep: Sequence[str]) -> list[str]:
-        """The feature columns in the model's order; without names of its own it takes all that are not kept."""
-        clash = [name for name in keep if name in self._heads()]
-        if clash:
-            raise ValueError(f"keep names {clash[0]!r}, which is also the name of a label; rename the column")
-        known = getattr(self, "feature_names_in_", None)
-        needed = [str(name) for name in known] if known is not None else [name for name in names if name not in keep]
-        if len(needed) != self.n_features_in_:
-            raise ValueError(
-                f"the model reads {self.n_features_in_} features and has no feature names, the table has {len(needed)} columns; "
-                "name those that are no features in keep, or fit on a table with names"
-            )
-        return needed
-
-    def predict_batches(self, data: Any, *, keep: Sequence[str] = (), batch_rows: int = 65536) -> Any:
-        """Predicts a table batch by batch, in its order: it may be larger than the memory.
-
-        Parameters
-        ----------
-        data : table or iterable of tables
-            A pyarrow Table, RecordBatch, RecordBatchReader or Dataset, a polars DataFrame or LazyFrame, a pandas DataFrame, or an
-            iterable of such. Columns are found by the names seen in ``fit``; others are left alone.
-        keep : sequence of str, default=()
-            Columns to carry along, such as a key.
-        batch_rows : int, default=65536
-            Rows that are predicted at once.
-
-        Returns
-        -------
-        pyarrow.RecordBatchReader
-            The kept columns, then one per label (or ``value`` from the methods that give no more). Batches are read lazily.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> import ldlf
-        >>> from ldlf.datasets import make_mixture
-        >>> X, y = make_mixture(60, features=2, labels=2)
-        >>> table = pa.table({"key": range(60), "a": X[:, 0], "b": X[:, 1]})
-        >>> model = ldlf.MeanLDL().fit(table.select(["a", "b"]), y)
-        >>> model.predict_batches(table, keep=["key"]).read_all().column_names
-        ['key', 'label_0', 'label_1']
-        """
-        import pyarrow as pa
-
-        check_is_fitted(self)
-        if batch_rows < 1:
-            raise ValueError(f"batch_rows must be at least 1, got {batch_rows}")
-        known = getattr(self, "feature_names_in_", None)
-        wanted = None if known is None else list(dict.fromkeys([*(str(name) for name in known), *keep]))
-        batches = _batches.record_batches(data, wanted, batch_rows)
-        first = next(batches, None)
-        if first is None:
-            raise ValueError("there are no batches, so that nothing says what the columns are")
-        outputs = [
-            pa.field(name, pa.float32() if self._gives_distributions else pa.float64()) for name in self._heads()
-        ]
-        for name in keep:
-            if name not in first.schema.names:
-                raise ValueError(f"no column {name!r} to keep; the columns are {', '.join(first.schema.names)}")
-        schema = pa.schema([*(first.schema.field(name) for name in keep), *outputs])
-
-        def predicted() -> Iterator[Any]:
-            row = 0
-            for batch in itertools.chain([first], batches):
-                rows = _batches.features(batch, self._needed(batch.schema.names, keep), row)
-                found = self.model_.predict(rows, _inputs.threads(self.n_jobs)).reshape(len(rows), -1)
-                columns = [pa.array(np.ascontiguousarray(found[:, label])) for label in range(found.shape[1])]
-                yield pa.record_batch([*(batch.column(name) for name in keep), *columns], schema=schema)
-                row += batch.num_rows
-
-        return pa.RecordBatchReader.from_batches(schema, predicted())
-
-    def predict_frame(self, frame: Any, *, keep: Sequence[str] = ()) -> Any:
-        """The predictions of a pandas or polars frame as a frame of its kind: one column per label, after the kept columns.
-
-        Columns are found by the names seen in ``fit``; a pandas index stays. Made for Dask's ``map_partitions`` and Spark's
-        ``mapInPandas``: an empty frame gives an empty frame with the right columns.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import ldlf
-        >>> from ldlf.datasets import make_mixture
-        >>> X, y = make_mixture(60, features=2, labels=2)
-        >>> frame = pd.DataFrame(X, columns=["a", "b"])
-        >>> model = ldlf.MeanLDL().fit(frame, y)
-        >>> list(model.predict_frame(frame.assign(key=1), keep=["key"]))
-        ['key', 'label_0', 'label_1']
-        """
-        check_is_fitted(self)
-        needed = self._needed(list(frame.columns), keep)
-        missing = [name for name in [*needed, *keep] if name not in frame.columns]
-        if missing:
-            there = ", ".join(map(str, frame.columns))
-            raise ValueError(f"no column {missing[0]!r}, which is needed; the columns are {there}")
-        rows = frame[needed].to_numpy()
-        if rows.dtype not in _inputs.PRECISIONS:
-            rows = rows.astype(np.float64)
-        odd = ~np.isfinite(rows)
-        if odd.any():
-            row, column = (int(place) for place in np.argwhere(odd)[0])
-            raise ValueError(f"row {row}, column {needed[column]!r}: {rows[row, column]} is not a finite number")
-        kind = np.float32 if self._gives_distributions else np.float64
-        found = np.empty((0, len(self._heads())), dtype=kind)
-        if len(rows):
-            found = self.model_.predict(rows, _inputs.threads(self.n_jobs)).reshape(len(rows), -1)
-        columns = {name: found[:, label] for label, name in enumerate(self._heads())}
-        if hasattr(frame, "with_columns"):
-            return type(frame)({**{name: frame[name] for name in keep}, **columns})
-        return frame[list(keep)].assign(**columns)
 
     def _values(self, wanted: str) -> list[float]:
         check_is_fitted(self)
@@ -301,80 +238,6 @@ class LDLEstimator(BaseEstimator):
                 f"{wanted} needs labels that stand for numbers; pass label_values, one number per label, before fit"
             )
         return self._labels.values.tolist()
-
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Writes the model file that ``ldlf predict`` and :func:`ldlf.load` read, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-        overwrite : bool, default=False
-            Whether an existing file may be replaced.
-        """
-        check_is_fitted(self)
-        _refuse_existing(path, overwrite)
-        self.model_.save(path)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of the model file; they depend on data, parameters and seed alone."""
-        check_is_fitted(self)
-        return self.model_.to_bytes()
-
-    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> bytes:
-        """The model as an ONNX file, which onnxruntime and others run without ldlf; scaling is part of it.
-
-        It reads ``features`` of shape (rows, features) in single precision and gives ``distributions`` of shape (rows, labels), for
-        labels that stand for numbers also ``mean`` and ``mode`` of shape (rows,). Names are in its metadata. A row with a missing
-        value gives NaN. Models that cannot be exported, such as those that look up training rows, raise.
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to write the file.
-        overwrite : bool, default=False
-            Whether an existing file may be replaced.
-
-        Returns
-        -------
-        bytes
-            The file.
-        """
-        check_is_fitted(self)
-        file = self.model_.to_onnx()
-        if path is not None:
-            _write(path, file, overwrite)
-        return file
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Any:
-        """Reads a model file, made here or by ``ldlf train``; its learner must be this estimator's."""
-        model = _read(path)
-        document = json.loads(model.document())
-        if document["learner"] != cls._learner:
-            raise ValueError(
-                f"{os.fspath(path)} is a model of {document['learner']}, not of {cls._learner}; ldlf.load reads any"
-            )
-        return cls._revive(model, document)
-
-    @classmethod
-    def _revive(cls, model: _engine.Model, document: dict[str, Any]) -> Any:
-        schema = document["schema"]
-        values = schema.get("label_values")
-        names = schema["label_names"]
-        declared = {name: value for name, value in document["parameters"].items() if name in cls._declared}
-        estimator = cls(**declared, label_values=values)
-        estimator.n_features_in_ = document["features"]
-        if schema.get("feature_names") is not None:
-            estimator.feature_names_in_ = np.asarray(schema["feature_names"], dtype=object)
-        if values is not None:
-            values = np.asarray(values, dtype=np.float64)
-            classes = _targets._whole(values)
-        elif names == [f"label_{label}" for label in range(len(names))]:
-            classes = np.arange(len(names))
-        else:
-            classes = np.asarray(names, dtype=object)
-        estimator._learnt(model, _targets.Labels(classes, names, values))
-        return estimator
 
 
 class DistributionEstimator(LDLEstimator):
@@ -393,10 +256,32 @@ class DistributionEstimator(LDLEstimator):
         distributions = self._predict(X)
         return self.classes_[distributions.argmax(axis=1)]
 
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of :meth:`predict_proba`."""
+        return np.log(np.maximum(self._predict(X), np.finfo(np.float32).tiny))
+
+    def predict_dist(self, X: Any) -> LabelDistribution:
+        """The distributions as an object with mean, std, ppf, cdf, interval, sample and log_score; labels must stand for numbers.
+
+        Examples
+        --------
+        >>> from ldlf import MeanLDL
+        >>> model = MeanLDL(label_values=[1, 2, 3]).fit([[0.0]], [[1, 2, 1]])
+        >>> model.predict_dist([[5.0], [6.0]])
+        LabelDistribution(2 rows, 3 labels from 1 to 3)
+        """
+        values = self._values("predict_dist")
+        return LabelDistribution(self._predict(X), values)
+
     def predict_mean(self, X: Any) -> np.ndarray:
         """The expected value of every row, for labels that stand for numbers."""
         values = self._values("predict_mean")
-        return _engine.means(self._predict(X), values)
+        return LabelDistribution(self._predict(X), values).mean()
+
+    def predict_std(self, X: Any) -> np.ndarray:
+        """The standard deviation of every row, for labels that stand for numbers."""
+        values = self._values("predict_std")
+        return LabelDistribution(self._predict(X), values).std()
 
     def predict_quantile(self, X: Any, q: Any = 0.5) -> np.ndarray:
         """The smallest value at which the cumulative probability reaches ``q``, for labels that stand for numbers.
@@ -404,15 +289,15 @@ class DistributionEstimator(LDLEstimator):
         With several levels the result has one column each.
         """
         values = self._values("predict_quantile")
-        distributions = self._predict(X)
-        if np.ndim(q) == 0:
-            return _engine.quantiles(distributions, values, float(q))
-        return np.column_stack([_engine.quantiles(distributions, values, float(level)) for level in q])
+        return LabelDistribution(self._predict(X), values).ppf(q)
 
-    def predict_interval(self, X: Any, level: float = 0.8) -> np.ndarray:
-        """The central interval that holds at least the share ``level``: shape (rows, 2), low and high."""
+    def predict_interval(self, X: Any, level: Any = 0.8) -> np.ndarray:
+        """The central interval that holds at least the share ``level``: shape (rows, 2), low and high.
+
+        With several levels the shape is (rows, levels, 2).
+        """
         values = self._values("predict_interval")
-        return _engine.intervals(self._predict(X), values, float(level))
+        return LabelDistribution(self._predict(X), values).interval(level)
 
     def predict_entropy(self, X: Any) -> np.ndarray:
         """The entropy of every row's distribution in nats: 0 for certainty."""
@@ -420,20 +305,23 @@ class DistributionEstimator(LDLEstimator):
 
     def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
         """Labels drawn from every row's distribution: shape (rows, n_samples)."""
-        distributions = self._predict(X).astype(np.float64)
-        reached = np.cumsum(distributions, axis=1)
-        reached /= reached[:, -1:]
-        draws = check_random_state(random_state).uniform(size=(len(distributions), n_samples))
-        places = np.array([np.searchsorted(row, draw, side="right") for row, draw in zip(reached, draws)])
-        return self.classes_[np.minimum(places.reshape(draws.shape), len(self.classes_) - 1)]
+        return self.classes_[drawn(self._predict(X), n_samples, random_state)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean K-L divergence of the predictions from y: higher is better, 0 is perfect."""
+        """Minus the mean K-L divergence of the predictions from y: higher is better, 0 is perfect.
+
+        Columns of y are found by name. Unless ``label_values`` was given, a label that no training row had counts too.
+        """
         distributions = self._predict(X)
-        truth = _targets.encoded(y, self._labels, self.sigma)
+        truth, unseen = _targets.scored(y, self._labels, strict=self.label_values is not None)
         check_consistent_length(truth, distributions)
-        weights = self._weights(sample_weight, distributions)
-        return -_engine.measure("kl", truth, distributions, weights)
+        weights = _inputs.weights(sample_weight, distributions)
+        return -_engine.measure("kl", truth, with_unseen(distributions, unseen), weights)
+
+
+def with_unseen(distributions: np.ndarray, labels: int) -> np.ndarray:
+    """The distributions with columns of zeros for labels that no training row had."""
+    return np.pad(distributions, ((0, 0), (0, labels))) if labels else distributions
 
 
 class ValueEstimator(LDLEstimator):
@@ -450,42 +338,7 @@ class ValueEstimator(LDLEstimator):
         found = self._predict(X)
         truth, _ = _targets._array(y)
         if truth.ndim == 2:
-            truth = _engine.means(_targets.encoded(y, self._labels, None), self._values("score"))
+            truth = _engine.means(_targets.encoded(y, self._labels), self._values("score"))
         check_consistent_length(truth, found)
-        return -float(np.average(np.abs(found - np.asarray(truth, dtype=np.float64)), weights=sample_weight))
-
-
-def _refuse_existing(path: str | os.PathLike[str], overwrite: bool) -> None:
-    if os.path.lexists(path) and not overwrite:
-        raise FileExistsError(f"{os.fspath(path)} exists; choose another name or pass overwrite=True")
-
-
-def _write(path: str | os.PathLike[str], file: bytes, overwrite: bool) -> None:
-    """Writes a file, whole or not at all."""
-    _refuse_existing(path, overwrite)
-    _engine.write_file(path, file)
-
-
-def _read(path: str | os.PathLike[str]) -> _engine.Model:
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"{os.fspath(path)} does not exist")
-    return _engine.Model.load(path)
-
-
-def load(path: str | os.PathLike[str]) -> Any:
-    """Reads a model file, made here or by ``ldlf train``, as the estimator of its learner.
-
-    >>> import os, tempfile
-    >>> import ldlf
-    >>> from ldlf.datasets import make_mixture
-    >>> X, y = make_mixture(60)
-    >>> path = os.path.join(tempfile.mkdtemp(), "mean.ldlf")
-    >>> ldlf.MeanLDL().fit(X, y).save(path)
-    >>> ldlf.load(path)
-    MeanLDL()
-    """
-    from ._estimators import LEARNERS
-
-    model = _read(path)
-    document = json.loads(model.document())
-    return LEARNERS[document["learner"]]._revive(model, document)
+        weights = _inputs.weights(sample_weight, found)
+        return -float(np.average(np.abs(found - np.asarray(truth, dtype=np.float64)), weights=weights))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,6 +12,9 @@ from sklearn.utils.validation import column_or_1d
 
 from ._base import Progress
 from ._estimators import LDLForest
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class LDLForestClassifier(ClassifierMixin, LDLForest):
@@ -40,7 +43,7 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
         sample_weight: Any = None,
         *,
         callback: Callable[[Progress], bool | None] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Learns from rows with one label each; see :meth:`LDLForest.fit`."""
         if y is not None:
             y = column_or_1d(y, warn=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from ._base import DistributionEstimator, LDLEstimator, ValueEstimator
 
@@ -80,15 +80,28 @@ class LDLForest(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
+
+    Notes
+    -----
+    Presets, for ``LDLForest.from_preset``:
+
+    - ``best``: the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches
+      for more.
+    - ``paper``: the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation.
+    - ``released``: the authors' released script, with its 3,000 iterations: 10 trees of depth 5 on 512 shared units,
+      raw features, no early stopping.
+    - ``released-movie``: the same with the 2,000 iterations that the script has for the Movie set.
+    - ``components``: for principal components and few rows (chosen on ages of faces): one factor for all features, no
+      dropout, 40 trees of depth 5, no held-out rows.
 
     Examples
     --------
@@ -132,6 +145,13 @@ class LDLForest(DistributionEstimator):
         "patience",
         "tolerance",
     )
+    _known_as = {
+        "n_estimators": "trees",
+        "fit_intercept": "bias",
+        "max_iter": "iterations",
+        "n_iter_no_change": "patience",
+        "tol": "tolerance",
+    }
     _presets = {
         "best": {
             "trees": 50,
@@ -217,36 +237,36 @@ class LDLForest(DistributionEstimator):
         *,
         trees: int = 20,
         depth: int = 7,
-        units: int | str = "auto",
+        units: int | Literal["auto"] = "auto",
         bias: bool = True,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard", "common"] = "standard",
         feature_clip: float = 5.0,
         bins: int = 32,
-        init: str = "random",
-        loss: str = "trees",
-        optimizer: str = "adamw",
+        init: Literal["random", "greedy"] = "random",
+        loss: Literal["trees", "forest"] = "trees",
+        optimizer: Literal["sgd", "adam", "adamw"] = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
-        schedule: str = "cosine",
+        schedule: Literal["constant", "step", "cosine"] = "cosine",
         warm_up: float = 0.1,
         step_every: int = 10000,
         step_factor: float = 0.1,
         weight_decay: float = 0.5,
-        dropout: float | str = "auto",
+        dropout: float | Literal["auto"] = "auto",
         batch_size: int = 256,
         iterations: int = 25000,
         epochs: float | None = 20.0,
         min_iterations: int = 1500,
         leaf_every: int = 50,
-        leaf_rows: str = "auto",
+        leaf_rows: Literal["batches", "epoch", "all", "auto"] = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool | str = "auto",
+        early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -309,13 +329,14 @@ class LDLForestAuto(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
-        Seed of everything random. The same seed gives the same model, to the byte.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of everything random. The same seed gives the same model, to the byte. Where budget ends the search, the
+        model also depends on the time that was left, and a warning says so.
     n_jobs : int, optional
-        Threads; None is one, -1 one for every core. The model does not depend on it.
+        Threads; None is one, -1 one for every core. The model does not depend on it, unless budget ends the search.
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
@@ -336,6 +357,9 @@ class LDLForestAuto(DistributionEstimator):
         "budget",
         "iterations",
     )
+    _known_as = {
+        "max_iter": "iterations",
+    }
 
     def __init__(
         self,
@@ -344,9 +368,9 @@ class LDLForestAuto(DistributionEstimator):
         forests: int = 1,
         folds: int = 5,
         budget: float = 240.0,
-        iterations: int | str = "auto",
+        iterations: int | Literal["auto"] = "auto",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -438,15 +462,28 @@ class SNDFLDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
+
+    Notes
+    -----
+    Presets, for ``SNDFLDL.from_preset``:
+
+    - ``best``: the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches
+      for more.
+    - ``paper``: the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation.
+    - ``released``: the authors' released script, with its 3,000 iterations: 10 trees of depth 5 on 512 shared units,
+      raw features, no early stopping.
+    - ``released-movie``: the same with the 2,000 iterations that the script has for the Movie set.
+    - ``components``: for principal components and few rows (chosen on ages of faces): one factor for all features, no
+      dropout, 40 trees of depth 5, no held-out rows.
 
     Examples
     --------
@@ -490,6 +527,13 @@ class SNDFLDL(DistributionEstimator):
         "patience",
         "tolerance",
     )
+    _known_as = {
+        "n_estimators": "trees",
+        "fit_intercept": "bias",
+        "max_iter": "iterations",
+        "n_iter_no_change": "patience",
+        "tol": "tolerance",
+    }
     _presets = {
         "best": {
             "trees": 50,
@@ -575,36 +619,36 @@ class SNDFLDL(DistributionEstimator):
         *,
         trees: int = 20,
         depth: int = 7,
-        units: int | str = "auto",
+        units: int | Literal["auto"] = "auto",
         bias: bool = True,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard", "common"] = "standard",
         feature_clip: float = 5.0,
         bins: int = 32,
-        init: str = "random",
-        loss: str = "trees",
-        optimizer: str = "adamw",
+        init: Literal["random", "greedy"] = "random",
+        loss: Literal["trees", "forest"] = "trees",
+        optimizer: Literal["sgd", "adam", "adamw"] = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
-        schedule: str = "cosine",
+        schedule: Literal["constant", "step", "cosine"] = "cosine",
         warm_up: float = 0.1,
         step_every: int = 10000,
         step_factor: float = 0.1,
         weight_decay: float = 0.5,
-        dropout: float | str = "auto",
+        dropout: float | Literal["auto"] = "auto",
         batch_size: int = 256,
         iterations: int = 25000,
         epochs: float | None = 20.0,
         min_iterations: int = 1500,
         leaf_every: int = 50,
-        leaf_rows: str = "auto",
+        leaf_rows: Literal["batches", "epoch", "all", "auto"] = "auto",
         leaf_iterations: int = 10,
         leaf_prior: float = 1.0,
-        early_stopping: bool | str = "auto",
+        early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
         patience: int = 20,
         tolerance: float | None = None,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -677,10 +721,10 @@ class AABP(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -709,6 +753,12 @@ class AABP(DistributionEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "max_iter": "epochs",
+        "solver": "optimizer",
+        "learning_rate_init": "learning_rate",
+        "n_iter_no_change": "patience",
+    }
 
     def __init__(
         self,
@@ -716,15 +766,15 @@ class AABP(DistributionEstimator):
         hidden: int = 64,
         epochs: int = 200,
         batch_size: int = 64,
-        optimizer: str = "adamw",
+        optimizer: Literal["sgd", "adam", "adamw"] = "adamw",
         learning_rate: float = 0.0005,
         momentum: float = 0.9,
         weight_decay: float = 1.0,
         patience: int | None = 10,
         validation_fraction: float = 0.1,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -761,10 +811,10 @@ class AAKNN(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -785,14 +835,17 @@ class AAKNN(DistributionEstimator):
         "neighbors",
         "scaling",
     )
+    _known_as = {
+        "n_neighbors": "neighbors",
+    }
 
     def __init__(
         self,
         *,
-        neighbors: int | str = "auto",
-        scaling: str = "auto",
+        neighbors: int | Literal["auto"] = "auto",
+        scaling: Literal["raw", "standard", "auto"] = "auto",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -834,10 +887,10 @@ class AAS(ValueEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -863,6 +916,10 @@ class AAS(ValueEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "n_clusters": "clusters",
+        "alpha": "l2",
+    }
 
     def __init__(
         self,
@@ -870,12 +927,12 @@ class AAS(ValueEstimator):
         clusters: int = 3,
         ranges: int = 3,
         overlap: float = 0.5,
-        l2: float | str = "auto",
-        special_l2: float | str = "auto",
+        l2: float | Literal["auto"] = "auto",
+        special_l2: float | Literal["auto"] = "auto",
         validation_fraction: float = 0.2,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -924,10 +981,10 @@ class AOSOLDLogitBoost(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -956,6 +1013,12 @@ class AOSOLDLogitBoost(DistributionEstimator):
         "patience",
         "refit",
     )
+    _known_as = {
+        "n_estimators": "rounds",
+        "min_samples_leaf": "min_leaf_weight",
+        "l2_regularization": "l2",
+        "n_iter_no_change": "patience",
+    }
 
     def __init__(
         self,
@@ -971,7 +1034,7 @@ class AOSOLDLogitBoost(DistributionEstimator):
         patience: int = 100,
         refit: bool = True,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1018,15 +1081,21 @@ class BFGSLDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
+
+    Notes
+    -----
+    Presets, for ``BFGSLDL.from_preset``:
+
+    - ``paper``: as published: raw features, no penalty, to convergence.
 
     Examples
     --------
@@ -1047,6 +1116,11 @@ class BFGSLDL(DistributionEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "max_iter": "iterations",
+        "tol": "tolerance",
+        "n_iter_no_change": "patience",
+    }
     _presets = {
         "paper": {
             "l2": 0.0,
@@ -1057,15 +1131,15 @@ class BFGSLDL(DistributionEstimator):
     def __init__(
         self,
         *,
-        l2: float | str = "auto",
+        l2: float | Literal["auto"] = "auto",
         iterations: int = 500,
         tolerance: float = 1e-07,
         memory: int = 10,
         patience: int | None = None,
         validation_fraction: float = 0.2,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1109,10 +1183,10 @@ class CPNN(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1138,6 +1212,10 @@ class CPNN(DistributionEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "max_iter": "epochs",
+        "n_iter_no_change": "patience",
+    }
 
     def __init__(
         self,
@@ -1148,9 +1226,9 @@ class CPNN(DistributionEstimator):
         l2: float = 0.3,
         patience: int | None = 50,
         validation_fraction: float = 0.1,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1196,10 +1274,10 @@ class D2LDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1226,6 +1304,11 @@ class D2LDL(DistributionEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "n_neighbors": "neighbors",
+        "max_iter": "iterations",
+        "tol": "tolerance",
+    }
 
     def __init__(
         self,
@@ -1233,13 +1316,13 @@ class D2LDL(DistributionEstimator):
         mix: float = 0.3,
         neighbors: int = 20,
         l1: float = 0.1,
-        l2: float | str = "auto",
+        l2: float | Literal["auto"] = "auto",
         iterations: int = 500,
         tolerance: float = 1e-07,
         validation_fraction: float = 0.2,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1280,10 +1363,10 @@ class ExtraTreesLDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1307,6 +1390,10 @@ class ExtraTreesLDL(DistributionEstimator):
         "max_features",
         "bootstrap",
     )
+    _known_as = {
+        "n_estimators": "trees",
+        "min_samples_leaf": "min_leaf_weight",
+    }
 
     def __init__(
         self,
@@ -1317,7 +1404,7 @@ class ExtraTreesLDL(DistributionEstimator):
         max_features: float = 0.5,
         bootstrap: bool = False,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1359,10 +1446,10 @@ class IISALDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1388,6 +1475,11 @@ class IISALDL(DistributionEstimator):
         "init_sigma",
         "rounds",
     )
+    _known_as = {
+        "max_iter": "iterations",
+        "tol": "tolerance",
+        "n_iter_no_change": "patience",
+    }
 
     def __init__(
         self,
@@ -1396,11 +1488,11 @@ class IISALDL(DistributionEstimator):
         tolerance: float = 1e-06,
         patience: int | None = 10,
         validation_fraction: float = 0.1,
-        scaling: str = "standard",
-        init_sigma: float | str = "auto",
+        scaling: Literal["raw", "standard"] = "standard",
+        init_sigma: float | Literal["auto"] = "auto",
         rounds: int = 5,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1440,10 +1532,10 @@ class IISLDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1467,6 +1559,11 @@ class IISLDL(DistributionEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "max_iter": "iterations",
+        "tol": "tolerance",
+        "n_iter_no_change": "patience",
+    }
 
     def __init__(
         self,
@@ -1475,9 +1572,9 @@ class IISLDL(DistributionEstimator):
         tolerance: float = 1e-06,
         patience: int | None = 10,
         validation_fraction: float = 0.1,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1524,10 +1621,10 @@ class LARR(ValueEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1554,20 +1651,24 @@ class LARR(ValueEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "C": "c",
+        "tol": "tolerance",
+    }
 
     def __init__(
         self,
         *,
-        window: float | str = "auto",
-        c: float | str = "auto",
+        window: float | Literal["auto"] = "auto",
+        c: float | Literal["auto"] = "auto",
         epsilon: float = 0.1,
         pair_c: float = 1.0,
         width: float = 1.0,
         tolerance: float = 0.001,
         validation_fraction: float = 0.2,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1617,10 +1718,10 @@ class LDLogitBoost(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1649,6 +1750,12 @@ class LDLogitBoost(DistributionEstimator):
         "patience",
         "refit",
     )
+    _known_as = {
+        "n_estimators": "rounds",
+        "min_samples_leaf": "min_leaf_weight",
+        "l2_regularization": "l2",
+        "n_iter_no_change": "patience",
+    }
 
     def __init__(
         self,
@@ -1664,7 +1771,7 @@ class LDLogitBoost(DistributionEstimator):
         patience: int = 40,
         refit: bool = True,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1713,10 +1820,10 @@ class LDSVR(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1743,20 +1850,25 @@ class LDSVR(DistributionEstimator):
         "tolerance",
         "search_rows",
     )
+    _known_as = {
+        "C": "c",
+        "max_iter": "iterations",
+        "tol": "tolerance",
+    }
 
     def __init__(
         self,
         *,
-        c: float | str = "auto",
+        c: float | Literal["auto"] = "auto",
         epsilon: float = 0.1,
-        width: float | str = "auto",
-        target_clip: float | str = "auto",
-        scaling: str = "auto",
+        width: float | Literal["auto"] = "auto",
+        target_clip: float | Literal["auto"] = "auto",
+        scaling: Literal["raw", "standard", "auto"] = "auto",
         iterations: int = 15,
         tolerance: float = 0.001,
         search_rows: int = 1500,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1790,10 +1902,10 @@ class PTBayes(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1814,6 +1926,9 @@ class PTBayes(DistributionEstimator):
         "resample",
         "smoothing",
     )
+    _known_as = {
+        "var_smoothing": "smoothing",
+    }
 
     def __init__(
         self,
@@ -1821,7 +1936,7 @@ class PTBayes(DistributionEstimator):
         resample: bool = False,
         smoothing: float = 1e-09,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1857,10 +1972,10 @@ class PTSVM(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1885,18 +2000,22 @@ class PTSVM(DistributionEstimator):
         "folds",
         "tolerance",
     )
+    _known_as = {
+        "C": "c",
+        "tol": "tolerance",
+    }
 
     def __init__(
         self,
         *,
         c: float = 1.0,
-        kernel: str = "rbf",
+        kernel: Literal["rbf", "linear"] = "rbf",
         width: float = 1.0,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         folds: int = 5,
         tolerance: float = 0.001,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -1934,10 +2053,10 @@ class RandomForestLDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -1961,6 +2080,10 @@ class RandomForestLDL(DistributionEstimator):
         "max_features",
         "bootstrap",
     )
+    _known_as = {
+        "n_estimators": "trees",
+        "min_samples_leaf": "min_leaf_weight",
+    }
 
     def __init__(
         self,
@@ -1971,7 +2094,7 @@ class RandomForestLDL(DistributionEstimator):
         max_features: float = 0.2,
         bootstrap: bool = True,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -2017,10 +2140,10 @@ class SCELDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -2048,6 +2171,11 @@ class SCELDL(DistributionEstimator):
         "validation_fraction",
         "scaling",
     )
+    _known_as = {
+        "max_iter": "iterations",
+        "tol": "tolerance",
+        "n_iter_no_change": "patience",
+    }
 
     def __init__(
         self,
@@ -2060,9 +2188,9 @@ class SCELDL(DistributionEstimator):
         tolerance: float = 1e-07,
         patience: int | None = 20,
         validation_fraction: float = 0.1,
-        scaling: str = "standard",
+        scaling: Literal["raw", "standard"] = "standard",
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -2091,10 +2219,10 @@ class MeanLDL(DistributionEstimator):
     label_values : array of numbers, optional
         The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
         when y has several columns.
-    sigma : float, optional
+    sigma : float or one for each label, optional
         With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
         on its label.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of everything random. The same seed gives the same model, to the byte.
     n_jobs : int, optional
         Threads; None is one, -1 one for every core. The model does not depend on it.
@@ -2117,7 +2245,7 @@ class MeanLDL(DistributionEstimator):
         self,
         *,
         label_values: Any = None,
-        sigma: float | None = None,
+        sigma: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -6,28 +6,48 @@ import json
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 PRECISIONS = (np.float64, np.float32)
 
 
-def column_names(table: Any) -> list[str] | None:
-    """The names of a table's columns (pandas, polars, pyarrow), or None where there are none or not all are text."""
+def column_labels(table: Any) -> list[Any] | None:
+    """The names of a table's columns (pandas, polars, pyarrow); None where there are none, or only the numbers that pandas gives."""
     names = getattr(table, "column_names", None)
     if names is None:
         names = getattr(table, "columns", None)
     if names is None or callable(names):
         return None
-    names = list(names)
-    return names if names and all(isinstance(name, str) for name in names) else None
+    if type(names).__name__ == "RangeIndex" and (names.start, names.step) == (0, 1):
+        return None
+    return list(names) or None
 
 
 def features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Checks X, learns or compares its width and column names, and gives an array or CSR of single or double precision."""
-    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=PRECISIONS, accept_large_sparse=True)
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=PRECISIONS,
+        accept_large_sparse=True,
+        ensure_min_samples=1 if reset else 0,
+    )
+
+
+def weights(sample_weight: Any, rows: Any) -> np.ndarray | None:
+    """Checks the rows' weights; names a row by its place, counted from 0 as in X and y."""
+    if sample_weight is None:
+        return None
+    checked = np.ascontiguousarray(_check_sample_weight(sample_weight, rows, dtype=np.float64))
+    if (checked < 0).any():
+        row = int(np.argmax(checked < 0))
+        raise ValueError(f"sample_weight row {row}: {checked[row]:g} is negative; weights are at least 0")
+    return checked
 
 
 def for_engine(X: Any) -> Any:
@@ -61,9 +81,20 @@ def seed(random_state: Any) -> int:
         if not 0 <= random_state < 2**63:
             raise ValueError(f"random_state must be between 0 and 2**63 - 1, got {random_state}")
         return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(np.iinfo(np.int32).max))
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
+def uniform(random_state: Any, size: tuple[int, ...]) -> np.ndarray:
+    """Numbers between 0 and 1 from a seed or a generator of either kind."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state.uniform(size=size)
+    return check_random_state(random_state).uniform(size=size)
+
+
 def threads(n_jobs: int | None) -> int:
-    """The number of threads that ``n_jobs`` means by joblib's rule."""
-    return effective_n_jobs(n_jobs)
+    """The number of threads that ``n_jobs`` means by joblib's rule. Unlike processes, threads may be started anywhere."""
+    if n_jobs is None or n_jobs == 0:
+        return effective_n_jobs(n_jobs)
+    return n_jobs if n_jobs > 0 else max(cpu_count() + 1 + n_jobs, 1)

@@ -54,7 +54,6 @@ class Sources:
     columns: list[str] | None
     label_columns: list[str] | None
     labels: _targets.Labels
-    sigma: float | None
     shards: int
 
     def of(self, shard: int) -> tuple[int, int]:
@@ -75,7 +74,6 @@ class Plan:
     columns: list[str] | None
     label_columns: list[str] | None
     labels: _targets.Labels
-    sigma: float | None
     threads: int | None
 
 
@@ -119,7 +117,6 @@ def plan(sources: Sources, shards: Sequence[int], threads: int | None) -> tuple[
         sources.columns,
         sources.label_columns,
         sources.labels,
-        sources.sigma,
         threads,
     )
     return made, parts
@@ -149,7 +146,7 @@ class Shards:
             try:
                 features = _stack([_features(X[p.partition], plan.columns, p) for p in plan.X[at]])
                 labels = [np.asarray(_cut(y[p.partition], plan.label_columns, p)) for p in plan.y[at]]
-                targets = _targets.encoded(np.concatenate(labels), plan.labels, plan.sigma)
+                targets = _targets.encoded(np.concatenate(labels), plan.labels)
                 given = None
                 if plan.weights is not None:
                     parts = [np.asarray(_cut(weights[p.partition], None, p)) for p in plan.weights[at]]

@@ -112,6 +112,7 @@ class LDLForest(_estimators.LDLForest):
         if not isinstance(self.virtual_shards, int | np.integer) or self.virtual_shards < 1:
             raise ValueError(f"virtual_shards must be a whole number of at least 1, got {self.virtual_shards}")
         client = self._client()
+        self._seed = _inputs.seed(self.random_state)
         sources = self._sources(X, y, sample_weight, client)
         bar = Bar() if self.verbose else None
         names = getattr(self, "feature_names_in_", None)
@@ -130,9 +131,9 @@ class LDLForest(_estimators.LDLForest):
                     "feature_names": None if names is None else [str(name) for name in names],
                     "label_names": labels.names,
                     "label_values": None if labels.values is None else labels.values.tolist(),
-                    "singles": None if labels.singles is None else ([], float(self.sigma or 0)),
+                    "singles": None if labels.singles is None else ([], labels.sigma),
                 },
-                _inputs.seed(self.random_state),
+                self._seed,
                 _inputs.threads(self.n_jobs),
             )
             while (question := coordinator.question()) is not None:
@@ -193,7 +194,7 @@ class LDLForest(_estimators.LDLForest):
         if len(X) == 0:
             raise ValueError("there are no rows to learn from")
         shards = min(int(self.virtual_shards), len(X))
-        return _shards.Sources(X, y, weights, columns, None, labels, self.sigma, shards)
+        return _shards.Sources(X, y, weights, columns, None, labels, shards)
 
     def _learn_columns(self, X: Any) -> list[str] | None:
         if not isinstance(X, da.Array | dd.DataFrame):

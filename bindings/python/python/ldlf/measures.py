@@ -1,5 +1,7 @@
 """How far predicted distributions are from true ones. Both are of shape (rows, labels); vote counts are normalised.
 
+Where both are tables with named columns, labels are found by name.
+
 There is a function per measure of the engine. Those of ordered labels also need ``label_values``, the number that each label
 stands for; their y_true may be one number per row.
 
@@ -13,13 +15,13 @@ stands for; their y_true may be one number per row.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
-from . import _engine, _targets
+from . import _engine, _inputs, _targets
 
 
 class Measure(NamedTuple):
@@ -40,28 +42,42 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def _distributions(values: Any) -> np.ndarray:
-    return _engine.normalise(np.asarray(values, dtype=np.float64))
+def _distributions(values: Any, what: str) -> np.ndarray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"{what} must have two dimensions, (rows, labels), got {array.ndim}")
+    try:
+        return _engine.normalise(array)
+    except ValueError as error:
+        # The engine calls all targets y.
+        raise ValueError(re.sub(r"^y row", f"{what} row", str(error))) from None
 
 
-def _weights(sample_weight: Any, rows: np.ndarray) -> np.ndarray | None:
-    return None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
+def _predicted(y_true: Any, y_pred: Any) -> np.ndarray:
+    """The predictions with their columns in the order of the truth, where both have names."""
+    predicted = _distributions(y_pred, "y_pred")
+    wanted, found = _inputs.column_labels(y_true), _inputs.column_labels(y_pred)
+    if wanted is None or found is None or np.ndim(y_true) != 2:
+        return predicted
+    here, there = (_targets._distinct(_targets._texts(columns)) for columns in (found, wanted))
+    order: Any = _targets.place_by_name(here, there, "y_pred", "y_true", must=True)
+    return np.ascontiguousarray(predicted[:, order])
 
 
 def _of_distributions(name: str) -> Callable[..., float]:
     def measure(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-        truth, predicted = _distributions(y_true), _distributions(y_pred)
-        return _engine.measure(name, truth, predicted, _weights(sample_weight, truth))
+        truth, predicted = _distributions(y_true, "y_true"), _predicted(y_true, y_pred)
+        return _engine.measure(name, truth, predicted, _inputs.weights(sample_weight, truth))
 
     return measure
 
 
 def _of_ordered_labels(name: str) -> Callable[..., float]:
     def measure(y_true: Any, y_pred: Any, *, label_values: Any, sample_weight: Any = None) -> float:
-        predicted = _distributions(y_pred)
+        predicted = _predicted(y_true, y_pred)
         values = _targets._numbers(label_values, "label_values")
-        truth, singles = _targets.for_ordered(y_true, values, _distributions)
-        weights = _weights(sample_weight, predicted)
+        truth, singles = _targets.for_ordered(y_true, values, lambda y: _distributions(y, "y_true"))
+        weights = _inputs.weights(sample_weight, predicted)
         return _engine.measure(name, truth, predicted, weights, values.tolist(), singles)
 
     return measure

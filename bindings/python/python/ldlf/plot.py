@@ -46,7 +46,7 @@ def distributions(y_true: Any, y_pred: Any, *, labels: Any = None, row: int = 0,
     'probability'
     """
     ax = _axes(ax)
-    truth, predicted = _distributions(y_true)[row], _distributions(y_pred)[row]
+    truth, predicted = _distributions(y_true, "y_true")[row], _distributions(y_pred, "y_pred")[row]
     places, names = _ticks(labels, len(truth))
     width = 0.8 * (np.diff(places).min() if len(places) > 1 else 1.0)
     ax.bar(places, truth, width=width, color=TRUE, label="true")
@@ -94,7 +94,7 @@ def label_errors(y_true: Any, y_pred: Any, *, labels: Any = None, ax: Any = None
     [0.25, 0.25]
     """
     ax = _axes(ax)
-    errors = np.abs(_distributions(y_true).astype(float) - _distributions(y_pred)).mean(axis=0)
+    errors = np.abs(_distributions(y_true, "y_true").astype(float) - _distributions(y_pred, "y_pred")).mean(axis=0)
     places, names = _ticks(labels, len(errors))
     width = 0.8 * (np.diff(places).min() if len(places) > 1 else 1.0)
     ax.bar(places, errors, width=width, color=PREDICTED)
