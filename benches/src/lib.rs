@@ -99,7 +99,7 @@ impl Bench {
     pub fn new(data: Dataset, sizes: &Sizes, threads: Threads) -> Self {
         let shape = ForestShape { labels: data.labels(), ..sizes.shape() };
         let rows: Vec<usize> = (0..data.rows()).collect();
-        let encoder = Encoder::fit(table(&data).features, &rows, Scaling::Standard, 5.0, 0, true);
+        let encoder = Encoder::fit(table(&data).features, &rows, None, Scaling::Standard, 5.0, 0, true);
         let map = LinearMap::new(encoder.inputs() - 1, true, shape.units, Seed::new(0));
         let head = Head::new(shape, Seed::new(0)).expect("a shape within bounds");
         let batch = sizes.batch.min(rows.len());
