@@ -224,8 +224,8 @@ impl Algorithm for Ldsvr {
             best_iteration: None,
             loss: Some(outcome.objective),
             validation_kl,
- mean_kl: None,
- };
+            mean_kl: None,
+        };
         let model = LdsvrModel::without_idle_rows(&at, outcome.coefficients, chosen);
         Ok(Fitted::new(Box::new(model), summary))
     }

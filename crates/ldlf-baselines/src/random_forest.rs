@@ -42,7 +42,11 @@ impl TreeForestParameters {
             feature_share: self.max_features,
             penalty: 0.0,
         };
-        Plan { trees: self.trees, sampling: Sampling { bootstrap: self.bootstrap, ..Sampling::default() }, limits }
+        Plan {
+            trees: self.trees,
+            sampling: Sampling { bootstrap: self.bootstrap, ..Sampling::default() },
+            limits,
+        }
     }
 
     /// Refuses trees that do not fit into memory: a tree has at least one node and one leaf.

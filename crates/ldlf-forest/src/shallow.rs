@@ -30,7 +30,7 @@ ldlf_core::parameters! {
         /// Fraction of the iterations, at the end, in which every tree learns from all rows.
         given_back: f64 = 0.3, at_least 0, below 1;
         /// Number of grown trees that may join when the fit checks itself; 0 keeps them out.
-        grown_trees: usize = 100;
+        grown_trees: usize = 100, at_most 10_000;
         /// Depth of every tree, which then has 2^(depth-1) leaves; auto is chosen in the fit, or 7.
         depth: Auto<usize> = Auto::Auto, at_least 1, at_most 30;
         /// Output units of the linear map, shared by the trees at random; auto gives every split its own.

@@ -143,12 +143,13 @@ pub fn train_prepared(
 /// Refuses sizes that do not fit into memory, before anything is allocated.
 pub(crate) fn check_sizes(plan: &Plan, features: usize, rows: usize) -> Result<()> {
     let shape = plan.shape;
-    Head::<f32>::check_sizes(&shape)?;
+    shape.check()?;
     let sizes = [("features", features), ("units", shape.units)];
     check_memory("the weights and the optimiser's state", &sizes, 4 * size_of::<f32>())?;
     let batch = plan.batch_size.min(rows).next_multiple_of(ROWS);
     let sizes = [("units", shape.units), ("rows of a mini-batch", batch)];
-    Ok(check_memory("the activations and gradients of a mini-batch", &sizes, 4 * size_of::<f32>())?)
+    check_memory("the activations and gradients of a mini-batch", &sizes, 4 * size_of::<f32>())?;
+    Head::<f32>::check_sizes(&shape)
 }
 
 fn train_on(

@@ -41,6 +41,8 @@ pub fn short_settings(entry: &LearnerEntry) -> Settings {
 pub fn checkpoint_settings() -> Settings {
     let entry = registry::find("sldlf").expect("the forest is registered");
     let mut settings = short_settings(&entry);
+    settings.set("choose", false);
+    settings.set("leave_out", 0);
     settings.set("early_stopping", true);
     settings
 }

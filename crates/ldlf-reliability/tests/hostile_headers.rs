@@ -6,7 +6,7 @@ use ldlf::internals::core::stored::{Array, Parts};
 use ldlf::internals::io::read::{Format, ReadOptions, read};
 use ldlf::{TrainedModel, registry};
 use ldlf_reliability::corpus::{Sample, arrow_tables, mat, npy, npz, parquet_tables, zipped};
-use ldlf_reliability::learners::{fit, quick, small_data};
+use ldlf_reliability::learners::{checkpoint_settings, fit, small_data};
 use ldlf_reliability::watched_memory::{WatchedMemory, peak_of};
 
 #[global_allocator]
@@ -128,7 +128,8 @@ fn arrow_messages_that_claim_more_than_the_file_holds_are_refused() {
 }
 
 fn forest() -> Parts {
-    fit(&*quick(&registry::find("sldlf").unwrap()).unwrap(), &small_data()).unwrap().to_parts()
+    let learner = registry::build("sldlf", None, &checkpoint_settings()).unwrap();
+    fit(&*learner, &small_data()).unwrap().to_parts()
 }
 
 fn model_refusal(bytes: &[u8]) -> String {

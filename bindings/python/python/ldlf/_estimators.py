@@ -14,25 +14,37 @@ class LDLForest(DistributionEstimator):
 
     Parameters
     ----------
-    trees : a whole number at least 1 and at most 1000000, default=20
-        Number of trees. (scikit-learn: ``n_estimators``)
-    depth : a whole number at least 1 and at most 30, default=7
-        Depth of every tree, which then has 2^(depth-1) leaves.
+    trees : a whole number at least 1 and at most 1000000, or "auto", default="auto"
+        Number of soft trees; "auto" is 20, or 40 shallow ones where the fit chooses such. (scikit-learn:
+        ``n_estimators``)
+    choose : True or False, default=True
+        Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout,
+        leaf_prior) by rows that trees leave out, and mixes in grown trees where they help. If false, the parameters
+        are taken as they are, and `auto` stands for fixed values.
+    leave_out : a whole number at most 100, default=5
+        Groups of rows of which every tree leaves out one, which gives out-of-fold predictions; 0 leaves out none, as
+        in the paper.
+    given_back : a number at least 0 and below 1, default=0.3
+        Fraction of the iterations, at the end, in which every tree learns from all rows.
+    grown_trees : a whole number at most 10000, default=100
+        Number of grown trees that may join when the fit checks itself; 0 keeps them out.
+    depth : a whole number at least 1 and at most 30, or "auto", default="auto"
+        Depth of every tree, which then has 2^(depth-1) leaves; "auto" is chosen in the fit, or 7.
     units : a whole number at least 1, or "auto", default="auto"
         Output units of the linear map, shared by the trees at random; "auto" gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias. (scikit-learn: ``fit_intercept``)
-    scaling : one of raw, standard, common, default="standard"
-        How features are scaled, by what the training rows say.
+    scaling : one of raw, standard, common, ranks, or "auto", default="auto"
+        How features are scaled, by what the training rows say; "auto" is chosen in the fit, or standard.
     feature_clip : a number above 0, default=5.0
         With standard scaling: standard deviations from the mean at which values are clipped.
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it
         like the others.
-    init : one of random, greedy, default="random"
-        How splits are initialised.
-    loss : one of trees, forest, default="trees"
-        Loss that the gradient steps minimise.
+    init : one of random, greedy, or "auto", default="auto"
+        How splits are initialised; "auto" is chosen in the fit, or random.
+    loss : one of trees, forest, or "auto", default="auto"
+        Loss that the gradient steps minimise; "auto" is chosen in the fit, or trees.
     optimizer : one of sgd, adam, adamw, default="adamw"
         Optimizer.
     learning_rate : a number above 0, default=0.01
@@ -47,18 +59,19 @@ class LDLForest(DistributionEstimator):
         With the step schedule: iterations between two changes.
     step_factor : a number above 0 and at most 1, default=0.1
         With the step schedule: factor of each change.
-    weight_decay : a number at least 0, default=0.5
-        Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
+    weight_decay : a number at least 0, or "auto", default="auto"
+        Weight decay: decoupled with adamw, added to the gradient with sgd and adam; "auto" is chosen in the fit, or
+        0.5.
     dropout : a number at least 0 and below 1, or "auto", default="auto"
-        Fraction of the inputs dropped at random in each step; "auto" is 0.1 with at least 100 features and 0 with
-        fewer.
+        Fraction of the inputs dropped at random in each step; "auto" is chosen in the fit, or 0.1 with at least 100
+        features and 0 with fewer.
     batch_size : a whole number at least 1, default=256
         Rows per mini-batch.
     iterations : a whole number at least 1, default=25000
         Maximum number of iterations (mini-batches). (scikit-learn: ``max_iter``)
     epochs : a number above 0, or None, default=20.0
         Epochs, clamped to [min_iterations, iterations]; None always runs iterations.
-    min_iterations : a whole number, default=1500
+    min_iterations : a whole number, default=800
         Minimum number of iterations, however small the data.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
@@ -66,10 +79,12 @@ class LDLForest(DistributionEstimator):
         Rows that a leaf update sees.
     leaf_iterations : a whole number at least 1, default=10
         Iterations per leaf update.
-    leaf_prior : a number at least 0, default=1.0
-        Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
+    leaf_prior : a number at least 0, or "auto", default="auto"
+        Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update; "auto" is
+        chosen in the fit, or 1.
     early_stopping : True or False, or "auto", default="auto"
-        Whether to keep the iteration that is best on held-out rows; "auto" does so with fewer than 100 features.
+        Whether to keep the iteration that is best on held-out rows, or on the rows that trees leave out; "auto" does
+        so with fewer than 100 features where no rows are left out.
     validation_fraction : a number above 0 and below 1, default=0.1
         Fraction of the training rows held out for early stopping.
     patience : a whole number at least 1, default=20
@@ -115,6 +130,10 @@ class LDLForest(DistributionEstimator):
     _learner = "sldlf"
     _declared = (
         "trees",
+        "choose",
+        "leave_out",
+        "given_back",
+        "grown_trees",
         "depth",
         "units",
         "bias",
@@ -157,6 +176,10 @@ class LDLForest(DistributionEstimator):
             "trees": 50,
         },
         "paper": {
+            "choose": False,
+            "leave_out": 0,
+            "scaling": "standard",
+            "loss": "trees",
             "trees": 5,
             "depth": 7,
             "units": 64,
@@ -178,6 +201,9 @@ class LDLForest(DistributionEstimator):
             "early_stopping": True,
         },
         "released": {
+            "choose": False,
+            "leave_out": 0,
+            "loss": "trees",
             "trees": 10,
             "depth": 5,
             "units": 512,
@@ -200,6 +226,9 @@ class LDLForest(DistributionEstimator):
             "iterations": 3000,
         },
         "released-movie": {
+            "choose": False,
+            "leave_out": 0,
+            "loss": "trees",
             "trees": 10,
             "depth": 5,
             "units": 512,
@@ -222,6 +251,8 @@ class LDLForest(DistributionEstimator):
             "iterations": 2000,
         },
         "components": {
+            "choose": False,
+            "leave_out": 0,
             "trees": 40,
             "depth": 5,
             "scaling": "common",
@@ -235,15 +266,19 @@ class LDLForest(DistributionEstimator):
     def __init__(
         self,
         *,
-        trees: int = 20,
-        depth: int = 7,
+        trees: int | Literal["auto"] = "auto",
+        choose: bool = True,
+        leave_out: int = 5,
+        given_back: float = 0.3,
+        grown_trees: int = 100,
+        depth: int | Literal["auto"] = "auto",
         units: int | Literal["auto"] = "auto",
         bias: bool = True,
-        scaling: Literal["raw", "standard", "common"] = "standard",
+        scaling: Literal["raw", "standard", "common", "ranks", "auto"] = "auto",
         feature_clip: float = 5.0,
         bins: int = 32,
-        init: Literal["random", "greedy"] = "random",
-        loss: Literal["trees", "forest"] = "trees",
+        init: Literal["random", "greedy", "auto"] = "auto",
+        loss: Literal["trees", "forest", "auto"] = "auto",
         optimizer: Literal["sgd", "adam", "adamw"] = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
@@ -251,16 +286,16 @@ class LDLForest(DistributionEstimator):
         warm_up: float = 0.1,
         step_every: int = 10000,
         step_factor: float = 0.1,
-        weight_decay: float = 0.5,
+        weight_decay: float | Literal["auto"] = "auto",
         dropout: float | Literal["auto"] = "auto",
         batch_size: int = 256,
         iterations: int = 25000,
         epochs: float | None = 20.0,
-        min_iterations: int = 1500,
+        min_iterations: int = 800,
         leaf_every: int = 50,
         leaf_rows: Literal["batches", "epoch", "all", "auto"] = "auto",
         leaf_iterations: int = 10,
-        leaf_prior: float = 1.0,
+        leaf_prior: float | Literal["auto"] = "auto",
         early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
         patience: int = 20,
@@ -272,6 +307,10 @@ class LDLForest(DistributionEstimator):
         verbose: bool = False,
     ) -> None:
         self.trees = trees
+        self.choose = choose
+        self.leave_out = leave_out
+        self.given_back = given_back
+        self.grown_trees = grown_trees
         self.depth = depth
         self.units = units
         self.bias = bias
@@ -396,25 +435,37 @@ class SNDFLDL(DistributionEstimator):
 
     Parameters
     ----------
-    trees : a whole number at least 1 and at most 1000000, default=20
-        Number of trees. (scikit-learn: ``n_estimators``)
-    depth : a whole number at least 1 and at most 30, default=7
-        Depth of every tree, which then has 2^(depth-1) leaves.
+    trees : a whole number at least 1 and at most 1000000, or "auto", default="auto"
+        Number of soft trees; "auto" is 20, or 40 shallow ones where the fit chooses such. (scikit-learn:
+        ``n_estimators``)
+    choose : True or False, default=False
+        Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout,
+        leaf_prior) by rows that trees leave out, and mixes in grown trees where they help. If false, the parameters
+        are taken as they are, and `auto` stands for fixed values.
+    leave_out : a whole number at most 100, default=0
+        Groups of rows of which every tree leaves out one, which gives out-of-fold predictions; 0 leaves out none, as
+        in the paper.
+    given_back : a number at least 0 and below 1, default=0.3
+        Fraction of the iterations, at the end, in which every tree learns from all rows.
+    grown_trees : a whole number at most 10000, default=100
+        Number of grown trees that may join when the fit checks itself; 0 keeps them out.
+    depth : a whole number at least 1 and at most 30, or "auto", default="auto"
+        Depth of every tree, which then has 2^(depth-1) leaves; "auto" is chosen in the fit, or 7.
     units : a whole number at least 1, or "auto", default="auto"
         Output units of the linear map, shared by the trees at random; "auto" gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias. (scikit-learn: ``fit_intercept``)
-    scaling : one of raw, standard, common, default="standard"
-        How features are scaled, by what the training rows say.
+    scaling : one of raw, standard, common, ranks, or "auto", default="auto"
+        How features are scaled, by what the training rows say; "auto" is chosen in the fit, or standard.
     feature_clip : a number above 0, default=5.0
         With standard scaling: standard deviations from the mean at which values are clipped.
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it
         like the others.
-    init : one of random, greedy, default="random"
-        How splits are initialised.
-    loss : one of trees, forest, default="trees"
-        Loss that the gradient steps minimise.
+    init : one of random, greedy, or "auto", default="auto"
+        How splits are initialised; "auto" is chosen in the fit, or random.
+    loss : one of trees, forest, or "auto", default="auto"
+        Loss that the gradient steps minimise; "auto" is chosen in the fit, or trees.
     optimizer : one of sgd, adam, adamw, default="adamw"
         Optimizer.
     learning_rate : a number above 0, default=0.01
@@ -429,18 +480,19 @@ class SNDFLDL(DistributionEstimator):
         With the step schedule: iterations between two changes.
     step_factor : a number above 0 and at most 1, default=0.1
         With the step schedule: factor of each change.
-    weight_decay : a number at least 0, default=0.5
-        Weight decay: decoupled with adamw, added to the gradient with sgd and adam.
+    weight_decay : a number at least 0, or "auto", default="auto"
+        Weight decay: decoupled with adamw, added to the gradient with sgd and adam; "auto" is chosen in the fit, or
+        0.5.
     dropout : a number at least 0 and below 1, or "auto", default="auto"
-        Fraction of the inputs dropped at random in each step; "auto" is 0.1 with at least 100 features and 0 with
-        fewer.
+        Fraction of the inputs dropped at random in each step; "auto" is chosen in the fit, or 0.1 with at least 100
+        features and 0 with fewer.
     batch_size : a whole number at least 1, default=256
         Rows per mini-batch.
     iterations : a whole number at least 1, default=25000
         Maximum number of iterations (mini-batches). (scikit-learn: ``max_iter``)
     epochs : a number above 0, or None, default=20.0
         Epochs, clamped to [min_iterations, iterations]; None always runs iterations.
-    min_iterations : a whole number, default=1500
+    min_iterations : a whole number, default=800
         Minimum number of iterations, however small the data.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
@@ -448,10 +500,12 @@ class SNDFLDL(DistributionEstimator):
         Rows that a leaf update sees.
     leaf_iterations : a whole number at least 1, default=10
         Iterations per leaf update.
-    leaf_prior : a number at least 0, default=1.0
-        Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update.
+    leaf_prior : a number at least 0, or "auto", default="auto"
+        Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update; "auto" is
+        chosen in the fit, or 1.
     early_stopping : True or False, or "auto", default="auto"
-        Whether to keep the iteration that is best on held-out rows; "auto" does so with fewer than 100 features.
+        Whether to keep the iteration that is best on held-out rows, or on the rows that trees leave out; "auto" does
+        so with fewer than 100 features where no rows are left out.
     validation_fraction : a number above 0 and below 1, default=0.1
         Fraction of the training rows held out for early stopping.
     patience : a whole number at least 1, default=20
@@ -497,6 +551,10 @@ class SNDFLDL(DistributionEstimator):
     _learner = "sndf-ldl"
     _declared = (
         "trees",
+        "choose",
+        "leave_out",
+        "given_back",
+        "grown_trees",
         "depth",
         "units",
         "bias",
@@ -539,6 +597,10 @@ class SNDFLDL(DistributionEstimator):
             "trees": 50,
         },
         "paper": {
+            "choose": False,
+            "leave_out": 0,
+            "scaling": "standard",
+            "loss": "trees",
             "trees": 5,
             "depth": 7,
             "units": 64,
@@ -560,6 +622,9 @@ class SNDFLDL(DistributionEstimator):
             "early_stopping": True,
         },
         "released": {
+            "choose": False,
+            "leave_out": 0,
+            "loss": "trees",
             "trees": 10,
             "depth": 5,
             "units": 512,
@@ -582,6 +647,9 @@ class SNDFLDL(DistributionEstimator):
             "iterations": 3000,
         },
         "released-movie": {
+            "choose": False,
+            "leave_out": 0,
+            "loss": "trees",
             "trees": 10,
             "depth": 5,
             "units": 512,
@@ -604,6 +672,8 @@ class SNDFLDL(DistributionEstimator):
             "iterations": 2000,
         },
         "components": {
+            "choose": False,
+            "leave_out": 0,
             "trees": 40,
             "depth": 5,
             "scaling": "common",
@@ -617,15 +687,19 @@ class SNDFLDL(DistributionEstimator):
     def __init__(
         self,
         *,
-        trees: int = 20,
-        depth: int = 7,
+        trees: int | Literal["auto"] = "auto",
+        choose: bool = False,
+        leave_out: int = 0,
+        given_back: float = 0.3,
+        grown_trees: int = 100,
+        depth: int | Literal["auto"] = "auto",
         units: int | Literal["auto"] = "auto",
         bias: bool = True,
-        scaling: Literal["raw", "standard", "common"] = "standard",
+        scaling: Literal["raw", "standard", "common", "ranks", "auto"] = "auto",
         feature_clip: float = 5.0,
         bins: int = 32,
-        init: Literal["random", "greedy"] = "random",
-        loss: Literal["trees", "forest"] = "trees",
+        init: Literal["random", "greedy", "auto"] = "auto",
+        loss: Literal["trees", "forest", "auto"] = "auto",
         optimizer: Literal["sgd", "adam", "adamw"] = "adamw",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
@@ -633,16 +707,16 @@ class SNDFLDL(DistributionEstimator):
         warm_up: float = 0.1,
         step_every: int = 10000,
         step_factor: float = 0.1,
-        weight_decay: float = 0.5,
+        weight_decay: float | Literal["auto"] = "auto",
         dropout: float | Literal["auto"] = "auto",
         batch_size: int = 256,
         iterations: int = 25000,
         epochs: float | None = 20.0,
-        min_iterations: int = 1500,
+        min_iterations: int = 800,
         leaf_every: int = 50,
         leaf_rows: Literal["batches", "epoch", "all", "auto"] = "auto",
         leaf_iterations: int = 10,
-        leaf_prior: float = 1.0,
+        leaf_prior: float | Literal["auto"] = "auto",
         early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
         patience: int = 20,
@@ -654,6 +728,10 @@ class SNDFLDL(DistributionEstimator):
         verbose: bool = False,
     ) -> None:
         self.trees = trees
+        self.choose = choose
+        self.leave_out = leave_out
+        self.given_back = given_back
+        self.grown_trees = grown_trees
         self.depth = depth
         self.units = units
         self.bias = bias
@@ -804,8 +882,8 @@ class AAKNN(DistributionEstimator):
     Parameters
     ----------
     neighbors : a whole number at least 1, or "auto", default="auto"
-        Number of neighbors; "auto" chooses it by leave-one-out validation on the training rows. (scikit-learn:
-        ``n_neighbors``)
+        Number of neighbors; "auto" chooses it by leave-one-out validation on the training rows, up to 5000. (scikit-
+        learn: ``n_neighbors``)
     scaling : one of raw, standard, or "auto", default="auto"
         How features are scaled before distances are taken; "auto" chooses it together with `neighbors`.
     label_values : array of numbers, optional
@@ -1456,6 +1534,12 @@ class IISALDL(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``IISALDL.from_preset``:
+
+    - ``paper``: as published: raw features, nothing held out, every fit to convergence.
+
     Examples
     --------
     >>> from ldlf import IISALDL
@@ -1479,6 +1563,12 @@ class IISALDL(DistributionEstimator):
         "max_iter": "iterations",
         "tol": "tolerance",
         "n_iter_no_change": "patience",
+    }
+    _presets = {
+        "paper": {
+            "patience": None,
+            "scaling": "raw",
+        },
     }
 
     def __init__(
@@ -1542,6 +1632,12 @@ class IISLDL(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``IISLDL.from_preset``:
+
+    - ``paper``: as published: raw features, nothing held out, to convergence.
+
     Examples
     --------
     >>> from ldlf import IISLDL
@@ -1563,6 +1659,12 @@ class IISLDL(DistributionEstimator):
         "max_iter": "iterations",
         "tol": "tolerance",
         "n_iter_no_change": "patience",
+    }
+    _presets = {
+        "paper": {
+            "patience": None,
+            "scaling": "raw",
+        },
     }
 
     def __init__(
@@ -1801,14 +1903,15 @@ class LDSVR(DistributionEstimator):
     Parameters
     ----------
     c : a number above 0, or "auto", default="auto"
-        Cost C of leaving the tube; "auto" chooses 1, 10 or 100 on held-out rows. (scikit-learn: ``C``)
+        Cost C of leaving the tube; "auto" chooses it on held-out rows, from 0.01 to 1e6. (scikit-learn: ``C``)
     epsilon : a number at least 0 and below 1, default=0.1
         Half-width of the tube without loss, in units of probability.
     width : a number above 0, or "auto", default="auto"
         Width of the kernel, as a multiple of the mean distance between training rows; "auto" chooses it on held-out
-        rows.
+        rows, from 0.0625 to 16.
     target_clip : a number above 0 and below 0.5, or "auto", default="auto"
-        Distance that targets keep from 0 and 1 before their logit is taken; "auto" chooses it on held-out rows.
+        Distance that targets keep from 0 and 1 before their logit is taken; "auto" chooses it on held-out rows, from
+        1e-6 to 0.3.
     scaling : one of raw, standard, or "auto", default="auto"
         How features are scaled; "auto" chooses it on held-out rows.
     iterations : a whole number at least 1, default=15

@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 use crate::call::Folder;
 
 /// A forest that is trained in no time.
-const SMALL: &str = "--set sldlf.trees=2 --set sldlf.depth=3 --set sldlf.iterations=120";
+const SMALL: &str = "--set sldlf.choose=false --set sldlf.leave_out=0 --set sldlf.trees=2 --set sldlf.depth=3 --set sldlf.iterations=120";
 
 /// A folder with `results` of two learners, and a forest.
 fn with_results() -> Folder {

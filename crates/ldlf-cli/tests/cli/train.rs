@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 use crate::call::Folder;
 
 /// A forest that is trained in no time.
-const SMALL: &str = "--set trees=3 --set depth=4 --set iterations=50 --set epochs=none --set leaf_every=10 \
+const SMALL: &str = "--set choose=false --set leave_out=0 --set trees=3 --set depth=4 --set iterations=50 --set epochs=none --set leaf_every=10 \
                      --set batch_size=16 --set early_stopping=true";
 
 #[test]
@@ -62,6 +62,7 @@ fn a_summary_as_json_has_every_fact() {
             "best_iteration",
             "loss",
             "validation_kl",
+            "mean_kl",
             "seconds",
             "model"
         ]
@@ -486,4 +487,24 @@ fn a_search_says_what_it_kept() {
     let shown =
         folder.call("train votes.csv --labels votes_* --learner sldlf-auto --set budget=0.000001 --set iterations=5 --out m -q");
     assert!(shown.contains("member sldlf  weight 1.00"), "{shown}");
+}
+
+#[test]
+fn a_forest_that_checks_itself_says_how_it_compares_with_the_mean() {
+    let folder = Folder::with_votes();
+    let said = folder.call("--quiet train votes.csv --labels votes_* --out m --set iterations=30");
+    assert!(said.starts_with("exit 0\n"), "{said}");
+    assert!(said.contains(" out of fold; the mean has "), "{said}");
+}
+
+#[test]
+fn out_of_fold_predictions_are_one_line_per_training_row() {
+    let folder = Folder::with_votes();
+    let train = "--quiet train votes.csv --labels votes_*";
+    folder.succeed(&format!("{train} --out m --out-of-fold unseen.csv --set iterations=30"));
+    let table = folder.read("unseen.csv");
+    assert_eq!(table.lines().next(), Some("votes_1,votes_2,votes_3,votes_4"));
+    assert_eq!(table.lines().count(), 61);
+    let refused = folder.call(&format!("{train} --learner mean --out n --out-of-fold more.csv"));
+    assert!(refused.contains("mean gives no out-of-fold predictions"), "{refused}");
 }
