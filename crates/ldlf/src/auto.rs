@@ -1,10 +1,9 @@
-//! `sldlf-auto`: tries a few forests and baselines on rows held out inside the training rows, and mixes
-//! those that help.
+//! `sldlf-auto`: a forest that checks itself and, unless told otherwise, baselines, mixed by what they say about rows held out inside the
+//! training rows.
 //!
-//! The forests first compete with few trees each, and the best are kept. They and the baselines are fitted on folds of the training rows and
-//! predict the held-out rows; the weights of the mixture bring these predictions nearest to their targets
-//! ([`mixture_weights`]); what weighs next to nothing is left out, and the rest is fitted again on all rows. The candidates come in a
-//! fixed order, so that the model depends on the clock only where the budget ends the search.
+//! Members are fitted on folds of the training rows and predict the held-out rows; the weights of the mixture bring these predictions
+//! nearest to their targets ([`mixture_weights`]); members of next to no weight are dropped, and the rest is fitted again on all rows.
+//! The candidates come in a fixed order, so that the model depends on the clock only where a budget is asked for.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 use ldlf_core::folds::{Fold, seeded};
 use ldlf_core::learner::Summary;
 use ldlf_core::measures::{KL, mean_over_rows};
+use ldlf_core::mixture::{self, mix, mixture_weights};
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
     Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs,
@@ -19,7 +19,7 @@ use ldlf_core::{
 };
 use ldlf_math::random::permutation;
 
-use crate::blend::{Blend, Member, Trial, load, mix, mixture_weights};
+use crate::blend::{Blend, Member, Trial, load};
 use crate::registry;
 
 ldlf_core::parameters! {
@@ -27,12 +27,10 @@ ldlf_core::parameters! {
     pub struct AutoForestParameters, builder AutoForestParams for AutoForest {
         /// Whether baselines may join the forests.
         baselines: bool = true;
-        /// Number of forests kept after the first round.
-        forests: usize = 1, at_least 1;
         /// Folds of the training rows; one after the other is held out, until 350 rows were.
         folds: usize = 5, at_least 2, at_most 100;
-        /// Seconds after which nothing further is tried.
-        budget: f64 = 240.0, above 0;
+        /// Seconds after which nothing further is tried; none tries everything, so that the model does not depend on the clock.
+        budget: Option<f64> = None, above 0;
         /// Maximum number of iterations of a forest; auto leaves it to the forest.
         iterations: Auto<usize> = Auto::Auto, at_least 1, known_as "max_iter";
     }
@@ -44,33 +42,16 @@ const SEARCH_ROWS: usize = 20_000;
 /// Held-out rows that are enough to compare by.
 const ENOUGH_ROWS: usize = 350;
 
-/// Trees of a forest in the first round.
-const RACING_TREES: usize = 5;
-
 /// Entries of the features times labels above which boosting, whose trees have one label each, would take the whole budget.
 const BOOSTED_ENTRIES: usize = 10_000_000;
-
-/// A member that weighs less is left out.
-const LEAST_WEIGHT: f64 = 0.03;
 
 /// One thing to try.
 struct Candidate {
     learner: &'static str,
-    preset: Option<&'static str>,
-    settings: &'static [&'static str],
 }
 
-/// The forests, the most likely first: the defaults; for features that all matter; for few rows; for sparse tables; for sparse tables
-/// where single columns decide; for principal components; for weak signal: keep leaves close to the mean.
-const FORESTS: [Candidate; 7] = [
-    forest(&[]),
-    forest(&["dropout=0", "leaf_prior=0.2"]),
-    forest(&["depth=5", "dropout=0.2", "weight_decay=0.2"]),
-    forest(&["loss=forest", "weight_decay=1", "dropout=0.3"]),
-    forest(&["init=greedy", "loss=forest", "weight_decay=1", "dropout=0.3"]),
-    Candidate { learner: "sldlf", preset: Some("components"), settings: &[] },
-    forest(&["weight_decay=2", "leaf_prior=10"]),
-];
+/// The forest, which chooses its own settings.
+const FOREST: Candidate = Candidate { learner: "sldlf" };
 
 /// Baselines that complement forests, the quick ones first.
 const BASELINES: [Candidate; 7] = [
@@ -83,29 +64,17 @@ const BASELINES: [Candidate; 7] = [
     baseline("ldlogitboost"),
 ];
 
-const fn forest(settings: &'static [&'static str]) -> Candidate {
-    Candidate { learner: "sldlf", preset: None, settings }
-}
-
 const fn baseline(learner: &'static str) -> Candidate {
-    Candidate { learner, preset: None, settings: &[] }
+    Candidate { learner }
 }
 
 impl Candidate {
-    fn build(&self, parameters: &AutoForestParameters, trees: Option<usize>) -> Result<Box<dyn Learner>> {
-        let mut settings = Settings::parse(self.settings)?;
+    fn build(&self, parameters: &AutoForestParameters) -> Result<Box<dyn Learner>> {
+        let mut settings = Settings::default();
         if let (Some(iterations), "sldlf") = (parameters.iterations.given(), self.learner) {
             settings.set("iterations", iterations);
         }
-        if let Some(trees) = trees {
-            settings.set("trees", trees);
-        }
-        registry::build(self.learner, self.preset, &settings)
-    }
-
-    fn name(&self) -> String {
-        let words = [self.learner].into_iter().chain(self.preset).chain(self.settings.iter().copied());
-        words.collect::<Vec<_>>().join(" ")
+        registry::build(self.learner, None, &settings)
     }
 }
 
@@ -197,7 +166,7 @@ impl<'a> Search<'a> {
     fn new(parameters: &'a AutoForestParameters, data: &'a Dataset, context: &FitContext<'_>) -> Self {
         let folds = comparing_folds(data, parameters.folds, context.seed.value());
         let rows: Vec<usize> = folds.iter().flat_map(|fold| fold.test.iter().copied()).collect();
-        let budget = Duration::try_from_secs_f64(parameters.budget).ok();
+        let budget = parameters.budget.and_then(|budget| Duration::try_from_secs_f64(budget).ok());
         let ends = [budget.and_then(|budget| Instant::now().checked_add(budget)), context.deadline];
         Search {
             parameters,
@@ -205,7 +174,7 @@ impl<'a> Search<'a> {
             held_back: data.select(&rows),
             folds,
             end: ends.into_iter().flatten().min(),
-            planned: FORESTS.len() + parameters.forests.min(FORESTS.len()) + parameters.baselines().len(),
+            planned: 1 + parameters.baselines().len(),
             trials: Vec::new(),
         }
     }
@@ -214,19 +183,13 @@ impl<'a> Search<'a> {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Tries one candidate on the first `folds`; `None` where it fails or the budget is spent.
+    /// Tries one candidate on the folds; `None` where it fails or the budget is spent.
     fn try_out(
         &mut self,
         candidate: &'static Candidate,
-        stage: Stage,
         context: &mut FitContext<'_>,
     ) -> Result<Option<Tried>> {
-        let (folds, trees, note) = match stage {
-            Stage::Race => (1, Some(RACING_TREES), " in the race"),
-            Stage::Mixture => (self.folds.len(), None, ""),
-        };
-        let mut trial =
-            Trial { candidate: format!("{}{note}", candidate.name()), kl: None, verdict: String::new() };
+        let mut trial = Trial { candidate: candidate.learner.to_string(), kl: None, verdict: String::new() };
         let mut tried = None;
         let entries = match self.data.features()? {
             Features::Dense(m) => m.as_slice().len(),
@@ -237,8 +200,8 @@ impl<'a> Search<'a> {
         } else if candidate.learner == "ldlogitboost" && entries * self.data.labels() > BOOSTED_ENTRIES {
             trial.verdict = "not tried: too slow with so many rows and labels".to_string();
         } else {
-            let learner = candidate.build(self.parameters, trees)?;
-            match predict_across(&*learner, self.data, &self.folds[..folds], self.end, context) {
+            let learner = candidate.build(self.parameters)?;
+            match predict_across(&*learner, self.data, &self.folds, self.end, context) {
                 Ok(_) if self.is_late() => trial.verdict = "stopped: the budget was spent".to_string(),
                 Ok(predicted) => {
                     let kl = self.kl(&predicted);
@@ -268,35 +231,22 @@ impl<'a> Search<'a> {
         mean_over_rows(&KL, seen.targets(), predicted, seen.weights())
     }
 
-    /// Compares the forests with few trees each; the best are kept.
-    fn race(&mut self, context: &mut FitContext<'_>) -> Result<Vec<&'static Candidate>> {
-        let mut tried = Vec::new();
-        for candidate in &FORESTS {
-            tried.extend(self.try_out(candidate, Stage::Race, context)?);
-        }
-        tried.sort_by(|a, b| a.kl.total_cmp(&b.kl));
-        for (place, tried) in tried.iter().enumerate() {
-            let verdict = if place < self.parameters.forests { "goes on" } else { "left behind" };
-            self.trials[tried.trial].verdict = verdict.to_string();
-        }
-        Ok(tried.iter().take(self.parameters.forests).map(|tried| tried.candidate).collect())
-    }
-
     /// The members of the mixture with their weights, and its K-L on the held-out rows.
     fn members(&mut self, context: &mut FitContext<'_>) -> Result<(Vec<Weighed>, Option<f64>)> {
         if self.folds.is_empty() {
-            return Ok((vec![(&FORESTS[0], 1.0)], None));
+            return Ok((vec![(&FOREST, 1.0)], None));
         }
-        let forests = self.race(context)?;
         let mut tried = Vec::new();
-        for candidate in forests.iter().copied().chain(self.parameters.baselines()) {
-            tried.extend(self.try_out(candidate, Stage::Mixture, context)?);
+        for candidate in [&FOREST].into_iter().chain(self.parameters.baselines()) {
+            tried.extend(self.try_out(candidate, context)?);
         }
         if tried.is_empty() {
-            return Ok((vec![(forests.first().copied().unwrap_or(&FORESTS[0]), 1.0)], None));
+            return Ok((vec![(&FOREST, 1.0)], None));
         }
         let predictions: Vec<&Matrix<f32>> = tried.iter().map(|tried| &tried.predicted).collect();
-        let weights = weigh(&self.held_back, &predictions);
+        let candidates: Vec<mixture::Candidate<'_>> =
+            predictions.iter().map(|predicted| mixture::Candidate { predicted, gain: 0.0 }).collect();
+        let weights = mixture_weights(&self.held_back, &candidates);
         let kl = self.kl(&mix(&weights, &predictions)?);
         let mut members = Vec::new();
         for (tried, &weight) in tried.iter().zip(&weights) {
@@ -310,13 +260,6 @@ impl<'a> Search<'a> {
         }
         Ok((members, Some(kl)))
     }
-}
-
-/// How a candidate is tried: with few trees on one fold, or whole on all of them.
-#[derive(Clone, Copy)]
-enum Stage {
-    Race,
-    Mixture,
 }
 
 /// A candidate and its part of the mixture.
@@ -362,7 +305,7 @@ impl Algorithm for AutoForest {
         let trials = search.trials;
         let mut members = Vec::new();
         for (candidate, weight) in chosen {
-            let learner = candidate.build(parameters, None)?;
+            let learner = candidate.build(parameters)?;
             let model = fit(&*learner, data, context.deadline, context)?.model;
             members.push(Member {
                 learner: candidate.learner.to_string(),
@@ -389,14 +332,4 @@ fn sample_of(data: &Dataset, context: &FitContext<'_>) -> Option<Dataset> {
         rows.sort_unstable();
         data.select(&rows)
     })
-}
-
-/// The weights of the mixture, those near zero set to zero and the rest computed again.
-fn weigh(data: &Dataset, predictions: &[&Matrix<f32>]) -> Vec<f64> {
-    let first = mixture_weights(data, predictions);
-    let heavy: Vec<usize> = (0..predictions.len()).filter(|&index| first[index] >= LEAST_WEIGHT).collect();
-    let kept: Vec<&Matrix<f32>> = heavy.iter().map(|&index| predictions[index]).collect();
-    let mut weights = vec![0.0; predictions.len()];
-    heavy.iter().zip(mixture_weights(data, &kept)).for_each(|(&index, weight)| weights[index] = weight);
-    weights
 }

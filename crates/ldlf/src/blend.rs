@@ -1,69 +1,17 @@
 //! A mixture of models: `p(x) = sum_m w_m p_m(x)`, and how its weights are found.
 
 use ldlf_core::graph::{Flow, Graph};
+use ldlf_core::mixture::mix;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Dataset, Error, Features, Inputs, Matrix, Model, Prediction, Result, Settings, Threads, Value,
+    Algorithm, Error, Features, Inputs, Matrix, Model, Prediction, Result, Settings, Threads, Value,
     forest_view::ForestView,
 };
-use ldlf_math::numeric::{normalise, on_simplex};
+use ldlf_math::numeric::on_simplex;
 use serde::{Deserialize, Serialize};
 
 use crate::auto::AutoForest;
 use crate::registry;
-
-/// The divergence of a mixture is at most this far above the smallest when [`mixture_weights`] ends before its last round.
-const GAP: f64 = 1e-5;
-
-/// Rounds of [`mixture_weights`] at most.
-const ROUNDS: usize = 10_000;
-
-/// The weights that bring a mixture of predictions nearest to the targets in K-L, by the rule that also moves the leaves of a
-/// forest: `w_m <- w_m g_m` with `g_m = 1/N sum_i sum_c d_ic p_mic / sum_k w_k p_kic`, which never raises the divergence. The problem is
-/// convex, and `max_m g_m - 1` bounds the distance to its end.
-///
-/// # Shapes
-/// - `predictions`: one `[rows, labels]` per member, of rows that the member was not trained on
-pub fn mixture_weights(data: &Dataset, predictions: &[&Matrix<f32>]) -> Vec<f64> {
-    let mut weights = vec![1.0 / predictions.len().max(1) as f64; predictions.len()];
-    for _ in 0..ROUNDS {
-        let mut sums = vec![0.0f64; predictions.len()];
-        for row in 0..data.rows() {
-            let weight = f64::from(data.weight(row));
-            for (label, &target) in data.targets().row(row).iter().enumerate() {
-                let mixed: f64 =
-                    weights.iter().zip(predictions).map(|(w, p)| w * f64::from(p.row(row)[label])).sum();
-                let pull = weight * f64::from(target) / mixed.max(f64::from(f32::MIN_POSITIVE));
-                for (sum, p) in sums.iter_mut().zip(predictions) {
-                    *sum += pull * f64::from(p.row(row)[label]);
-                }
-            }
-        }
-        let rows: f64 = weights.iter().zip(&sums).map(|(w, sum)| w * sum).sum();
-        let largest = sums.iter().copied().fold(0.0, f64::max);
-        weights.iter_mut().zip(&sums).for_each(|(w, sum)| *w *= sum);
-        let total: f64 = weights.iter().sum();
-        if !(total.is_finite() && total > 0.0) {
-            return vec![1.0 / predictions.len() as f64; predictions.len()];
-        }
-        weights.iter_mut().for_each(|w| *w /= total);
-        if largest <= rows * (1.0 + GAP) {
-            break;
-        }
-    }
-    weights
-}
-
-/// The mixture of some predictions.
-pub fn mix(weights: &[f64], predictions: &[&Matrix<f32>]) -> Result<Matrix<f32>> {
-    let (rows, labels) = (predictions[0].rows(), predictions[0].cols());
-    let mut mixed = vec![0.0f32; rows * labels];
-    for (weight, prediction) in weights.iter().zip(predictions) {
-        mixed.iter_mut().zip(prediction.as_slice()).for_each(|(sum, p)| *sum += *weight as f32 * p);
-    }
-    mixed.chunks_exact_mut(labels.max(1)).for_each(normalise);
-    Ok(Matrix::new(rows, labels, mixed)?)
-}
 
 /// One model of a blend.
 pub struct Member {
@@ -192,62 +140,4 @@ pub fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {
         members.push(Member { learner, settings, weight: f64::from(weight), model });
     }
     Ok(Box::new(Blend { members, trials: parts.detail("trials")? }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ldlf_core::FitContext;
-    use ldlf_core::measures::{KL, mean_over_rows};
-
-    fn data() -> Dataset {
-        let targets = Matrix::from_rows(&[[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]);
-        Dataset::new(Features::Dense(Matrix::from_rows(&[[0.0], [1.0], [2.0]])), targets).unwrap()
-    }
-
-    #[test]
-    fn a_perfect_member_gets_all_the_weight() {
-        let (right, uniform) = (data().targets().clone(), Matrix::from_rows(&[[0.5, 0.5]; 3]));
-        let weights = mixture_weights(&data(), &[&uniform, &right]);
-        assert!(weights[1] > 0.95 && (weights[0] + weights[1] - 1.0).abs() < 1e-12, "{weights:?}");
-    }
-
-    #[test]
-    fn two_members_that_err_apart_are_better_together() {
-        let over = Matrix::from_rows(&[[0.99, 0.01], [0.3, 0.7], [0.7, 0.3]]);
-        let under = Matrix::from_rows(&[[0.8, 0.2], [0.1, 0.9], [0.5, 0.5]]);
-        let members = [&over, &under];
-        let weights = mixture_weights(&data(), &members);
-        let of = |p: &Matrix<f32>| mean_over_rows(&KL, data().targets(), p, None);
-        let together = of(&mix(&weights, &members).unwrap());
-        assert!(together < of(members[0]) && together < of(members[1]), "{weights:?} {together}");
-    }
-
-    fn member(learner: &str, settings: &[&str]) -> Member {
-        let settings = Settings::parse(settings).unwrap();
-        let built = registry::build(learner, None, &settings).unwrap();
-        let model = built.fit(&data(), &mut FitContext::new(0, Threads::one(), &mut ())).unwrap().model;
-        Member { learner: learner.into(), settings, weight: 0.5, model }
-    }
-
-    #[test]
-    fn a_mixture_with_grown_trees_is_a_graph() {
-        let forest = &["trees=2", "min_leaf_weight=1", "bootstrap=false", "max_features=1"];
-        let members = vec![member("random-forest", forest), member("extra-trees", forest)];
-        let mut graph = Graph::new(1);
-        let features = graph.features();
-        let mixed = Blend { members, trials: Vec::new() }.add_to_graph(&mut graph, &features);
-        assert!(mixed.is_some());
-        let trees = graph.nodes().iter().filter(|node| node.operator == "TreeEnsembleRegressor");
-        let names: Vec<&str> = trees.map(|node| &*node.outputs[0]).collect();
-        assert_eq!(names, ["member_0/trees", "member_1/trees"]);
-    }
-
-    #[test]
-    fn a_mixture_with_a_member_that_is_no_graph_is_none() {
-        let members = vec![member("random-forest", &["trees=2"]), member("aa-knn", &["neighbors=1"])];
-        let mut graph = Graph::new(1);
-        let features = graph.features();
-        assert_eq!(Blend { members, trials: Vec::new() }.add_to_graph(&mut graph, &features), None);
-    }
 }

@@ -37,10 +37,8 @@ fn the_mixture_is_at_least_as_good_on_rows_held_back_as_every_one_of_its_candida
     let model = fit(&["iterations=60"], &data(120));
     let mixed = model.summary.validation_kl.unwrap();
     let tried = said(&model, "tried ");
-    let whole: Vec<&(String, String)> =
-        tried.iter().filter(|(name, _)| !name.ends_with("in the race")).collect();
-    assert_eq!(whole.len(), 8, "a forest and seven baselines: {tried:?}");
-    for (name, verdict) in whole {
+    assert_eq!(tried.len(), 8, "a forest and seven baselines: {tried:?}");
+    for (name, verdict) in &tried {
         let kl: f64 = verdict.strip_prefix("K-L ").unwrap().split(',').next().unwrap().parse().unwrap();
         assert!(mixed <= kl + 1e-3, "{name}: {verdict}, mixed {mixed}");
     }
@@ -48,9 +46,8 @@ fn the_mixture_is_at_least_as_good_on_rows_held_back_as_every_one_of_its_candida
 
 #[test]
 fn every_trial_ends_in_a_verdict() {
-    let model = fit(&["iterations=60", "forests=2"], &data(120));
+    let model = fit(&["iterations=60"], &data(120));
     let (tried, members) = (said(&model, "tried "), said(&model, "member "));
-    assert_eq!(tried.iter().filter(|(_, verdict)| verdict.ends_with("goes on")).count(), 2, "{tried:?}");
     let weighed = tried.iter().filter(|(_, verdict)| verdict.contains("weight ")).count();
     assert_eq!(weighed, members.len(), "{tried:?} {members:?}");
     assert!(tried.iter().all(|(_, verdict)| !verdict.ends_with(", ")), "{tried:?}");

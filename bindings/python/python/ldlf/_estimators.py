@@ -357,12 +357,11 @@ class LDLForestAuto(DistributionEstimator):
     ----------
     baselines : True or False, default=True
         Whether baselines may join the forests.
-    forests : a whole number at least 1, default=1
-        Number of forests kept after the first round.
     folds : a whole number at least 2 and at most 100, default=5
         Folds of the training rows; one after the other is held out, until 350 rows were.
-    budget : a number above 0, default=240.0
-        Seconds after which nothing further is tried.
+    budget : a number above 0, or None, default=None
+        Seconds after which nothing further is tried; None tries everything, so that the model does not depend on the
+        clock.
     iterations : a whole number at least 1, or "auto", default="auto"
         Maximum number of iterations of a forest; "auto" leaves it to the forest. (scikit-learn: ``max_iter``)
     label_values : array of numbers, optional
@@ -391,7 +390,6 @@ class LDLForestAuto(DistributionEstimator):
     _learner = "sldlf-auto"
     _declared = (
         "baselines",
-        "forests",
         "folds",
         "budget",
         "iterations",
@@ -404,9 +402,8 @@ class LDLForestAuto(DistributionEstimator):
         self,
         *,
         baselines: bool = True,
-        forests: int = 1,
         folds: int = 5,
-        budget: float = 240.0,
+        budget: float | None = None,
         iterations: int | Literal["auto"] = "auto",
         label_values: Any = None,
         sigma: Any = None,
@@ -415,7 +412,6 @@ class LDLForestAuto(DistributionEstimator):
         verbose: bool = False,
     ) -> None:
         self.baselines = baselines
-        self.forests = forests
         self.folds = folds
         self.budget = budget
         self.iterations = iterations

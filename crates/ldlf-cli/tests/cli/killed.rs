@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::call::Folder;
 
-const TRAIN: &str = "train votes.csv --labels votes_* --set iterations=400 --set epochs=none --set trees=3 --set depth=4 \
+const TRAIN: &str = "train votes.csv --labels votes_* --set iterations=399 --set epochs=none --set trees=3 --set depth=4 \
                      --set early_stopping=false --threads 1 --quiet";
 
 fn kills() -> u32 {
