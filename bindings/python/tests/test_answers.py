@@ -172,7 +172,7 @@ def test_measures_name_what_is_wrong():
 
 
 def test_epochs_that_do_not_decide_are_said(distributions):
-    with pytest.warns(UserWarning, match="epochs=1 would be 1 iterations, but min_iterations=1500 is more and decides"):
+    with pytest.warns(UserWarning, match="epochs=1 would be 1 iterations, but min_iterations=800 is more and decides"):
         LDLForest(epochs=1, trees=1, depth=2).fit(*distributions)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

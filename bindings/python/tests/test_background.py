@@ -80,7 +80,7 @@ def test_a_callback_hears_of_everything_and_can_end_the_fit(distributions):
         heard.append(progress)
         return progress.event == "iteration" and progress.iteration == 60
 
-    forest = LDLForest(trees=3, depth=3, min_iterations=500, epochs=1, leaf_every=25)
+    forest = LDLForest(choose=False, leave_out=0, trees=3, depth=3, min_iterations=500, epochs=1, leaf_every=25)
     forest.fit(*distributions, callback=callback)
     assert forest.n_iter_ == 60 and forest.stopped_ == "interrupted"
     assert heard[0] == Progress("iteration", 1, 500, heard[0].loss) and heard[0].loss > 0

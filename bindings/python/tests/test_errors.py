@@ -10,10 +10,14 @@ from ldlf import LDLForest, MeanLDL
     ("parameters", "exception", "sentence"),
     [
         ({"trees": 0}, ValueError, "trees must be at least 1, got 0"),
-        ({"trees": "many"}, TypeError, "trees must be a whole number at least 1 and at most 1000000, got many"),
+        (
+            {"trees": "many"},
+            TypeError,
+            "trees must be a whole number at least 1 and at most 1000000, or auto, got many",
+        ),
         ({"trees": [5]}, TypeError, r"trees must be a number, text, True, False or None, got \[5\]"),
         ({"bias": 1}, TypeError, "bias must be true or false, got 1"),
-        ({"depth": None}, TypeError, "depth must be a whole number at least 1 and at most 30, got none"),
+        ({"depth": None}, TypeError, "depth must be a whole number at least 1 and at most 30, or auto, got none"),
         ({"learning_rate": float("nan")}, ValueError, "learning_rate must be a finite number, got nan"),
         ({"schedule": "sawtooth"}, ValueError, "schedule must be one of .*, got sawtooth"),
         ({"random_state": -1}, ValueError, "random_state must be between 0 and"),

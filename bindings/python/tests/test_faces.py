@@ -83,7 +83,8 @@ def test_standard_deviations_and_distributions_are_predicted(ages):
 
 
 def test_the_kept_iteration_is_an_attribute(distributions):
-    model = quick(LDLForest, min_iterations=300, iterations=300, leaf_every=20, early_stopping=True).fit(*distributions)
+    plain = {"choose": False, "leave_out": 0, "early_stopping": True}
+    model = quick(LDLForest, min_iterations=300, iterations=300, leaf_every=20, **plain).fit(*distributions)
     best = min(model.validation_curve_, key=lambda point: point[1])[0]
     assert model.best_iteration_ == best <= model.n_iter_
     assert MeanLDL().fit(*distributions).best_iteration_ == 0

@@ -16,7 +16,8 @@ def data():
 
 
 def fitted(data, **parameters):
-    quick = {"trees": 4, "depth": 4, "iterations": 150, "min_iterations": 150, **parameters}
+    plain = {"choose": False, "leave_out": 0}
+    quick = {**plain, "trees": 4, "depth": 4, "iterations": 150, "min_iterations": 150, **parameters}
     return LDLForest(**quick).fit(*data)
 
 

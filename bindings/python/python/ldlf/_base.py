@@ -102,9 +102,10 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
 
         >>> from ldlf import LDLForest
         >>> LDLForest.from_preset("paper", trees=10)
-        LDLForest(batch_size=64, bias=False, dropout=0, early_stopping=True,
-                  epochs=None, leaf_every=100, leaf_iterations=20, leaf_prior=0,
-                  leaf_rows='batches', learning_rate=1, optimizer='sgd',
+        LDLForest(batch_size=64, bias=False, choose=False, depth=7, dropout=0,
+                  early_stopping=True, epochs=None, leaf_every=100, leaf_iterations=20,
+                  leaf_prior=0, leaf_rows='batches', learning_rate=1, leave_out=0,
+                  loss='trees', optimizer='sgd', scaling='standard',
                   schedule='constant', trees=10, units=64, warm_up=0, weight_decay=0)
         """
         if preset not in cls._presets:

@@ -73,7 +73,7 @@ def to_torch(forest: LDLEstimator | str | os.PathLike[str], **options: Any) -> n
     >>> from ldlf.datasets import make_mixture
     >>> from ldlf.torch import to_torch
     >>> X, y = make_mixture(100)
-    >>> forest = LDLForest(trees=3, depth=3, iterations=50, min_iterations=50).fit(X, y)
+    >>> forest = LDLForest(choose=False, trees=3, depth=3, iterations=50, min_iterations=50).fit(X, y)
     >>> module = to_torch(forest).eval()
     >>> module(torch.tensor(X)).exp().allclose(torch.tensor(forest.predict(X)), atol=1e-5)
     True
@@ -83,11 +83,17 @@ def to_torch(forest: LDLEstimator | str | os.PathLike[str], **options: Any) -> n
     document = json.loads(model.document())
     if document["learner"] not in ("sldlf", "sndf-ldl"):
         raise ValueError(f"a model of {document['learner']} has no soft trees; those of sldlf and sndf-ldl have")
+    if document["parameters"].get("choose"):
+        raise ValueError("this forest is a mixture that its fit chose; fit it with choose=False")
+    if document["parameters"].get("scaling") == "ranks":
+        raise ValueError("this forest scales features by ranks; fit it with scaling='standard'")
     if len(model.array("encoder.bin_columns")):
         raise ValueError("this forest spreads numeric columns of sparse features over bins; fit it with bins=0")
     features, leaves, weights = document["features"], model.array("leaves"), model.array("weights")
     depth = leaves.shape[1].bit_length()
     learnt = {name: document["parameters"][name] for name in ("leaf_iterations", "leaf_prior")}
+    if learnt["leaf_prior"] == "auto":
+        learnt["leaf_prior"] = 1.0
     head = ForestHead(features, leaves.shape[2], leaves.shape[0], depth, weights.shape[1], **{**learnt, **options})
     scaling = Standardize(features, device=options.get("device"))
     with torch.no_grad():

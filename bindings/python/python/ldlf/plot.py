@@ -142,6 +142,16 @@ def sweep(search: Any, parameter: str, *, ax: Any = None) -> Any:
     return ax
 
 
+def _soft_trees(estimator: Any) -> tuple[Any, Any]:
+    """Leaves and units of a forest; of one that checks itself, those of its first soft forest."""
+    for prefix in ("", "soft.0."):
+        try:
+            return estimator.model_.array(f"{prefix}leaves"), estimator.model_.array(f"{prefix}units")
+        except KeyError:
+            continue
+    raise ValueError(f"{type(estimator).__name__} has no soft trees to draw")
+
+
 def tree(estimator: Any, tree: int = 0, *, ax: Any = None) -> Any:
     """A tree of a fitted forest with its splits, and the distribution in each leaf as small bars.
 
@@ -150,14 +160,11 @@ def tree(estimator: Any, tree: int = 0, *, ax: Any = None) -> Any:
     >>> from ldlf import LDLForest
     >>> from ldlf.datasets import make_mixture
     >>> from ldlf.plot import tree
-    >>> forest = LDLForest(trees=2, depth=3, min_iterations=50, epochs=1).fit(*make_mixture(100))
+    >>> forest = LDLForest(choose=False, trees=2, depth=3, min_iterations=50, epochs=1).fit(*make_mixture(100))
     >>> tree(forest).get_title()
     'tree 0'
     """
-    try:
-        leaves, units = estimator.model_.array("leaves"), estimator.model_.array("units")
-    except KeyError:
-        raise ValueError(f"{type(estimator).__name__} has no soft trees to draw") from None
+    leaves, units = _soft_trees(estimator)
     if not 0 <= tree < len(leaves):
         raise ValueError(f"tree must be between 0 and {len(leaves) - 1}, got {tree}")
     count, labels = leaves.shape[1:]
