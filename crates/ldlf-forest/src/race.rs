@@ -30,7 +30,7 @@ use crate::shallow::{Forest, ForestParameters, fit_as_told};
 use crate::shallow_forest::ShallowForest;
 use crate::training::{Checked, Outcome, Prepared, check_sizes, train_prepared};
 
-/// Trees per group of rows in the race: two, so that what averaging gains can be told.
+/// Trees per group of rows in the race: two, the fewest that show what averaging gains.
 const TREES_PER_GROUP: usize = 2;
 
 /// Iterations of a setting in the race.
