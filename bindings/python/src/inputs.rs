@@ -11,6 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::frames::columns_from_json;
 
 /// Features as Python hands them over: an array `[rows, features]`, or compressed sparse rows as
 /// `(indptr, indices, values, columns)`.
@@ -136,6 +137,12 @@ pub struct Names {
     /// The single label of every row and the sigmas of the Gaussians around them, where the targets were made so.
     #[pyo3(item)]
     singles: Option<(Vec<f64>, Vec<f64>)>,
+    /// How many rows at the end are the caller's own validation rows.
+    #[pyo3(item)]
+    validation_rows: usize,
+    /// How raw columns became the features, as JSON.
+    #[pyo3(item)]
+    columns: Option<String>,
 }
 
 impl Names {
@@ -157,6 +164,7 @@ impl Names {
                 .singles
                 .map(|(_, sigmas)| SingleLabel { column: None, spread: Some(gaussian(sigmas)) }),
             image_column: None,
+            columns: self.columns.as_deref().map(columns_from_json).transpose()?,
         })
     }
 }
@@ -180,8 +188,14 @@ pub fn dataset(
         if let Some((labels, _)) = &names.singles {
             data = data.with_truth(labels.clone())?;
         }
+        if names.validation_rows > 0 {
+            let learnt = data.rows() - names.validation_rows.min(data.rows());
+            let part = |row: usize| if row < learnt { "train" } else { "valid" }.to_string();
+            let parts = (0..data.rows()).map(part).collect();
+            data = data.with_split(parts)?;
+        }
         let schema = names.schema(data.labels())?;
-        data.with_schema(schema)
+        data.with_schema(schema)?.refilled()
     };
     given.py().detach(build).map_err(raise)
 }

@@ -1,15 +1,17 @@
 //! The Rust side of the Python package: arrays in, arrays out, and no mathematics here.
 //!
 //! `inputs` turns arrays into a dataset, `background` runs work while other Python threads run and Ctrl-C works,
-//! `training` fits, `model` holds a fitted model, `learners` lists the learners, `measures` and `estimates` read
+//! `frames` reads columns of data frames, `training` fits, `model` holds a fitted model, `learners` lists the learners, `measures` and `estimates` read
 //! distributions, `head` is the forest head for PyTorch, `onnx` writes models for other runtimes, `shards` the training on several
-//! machines, `errors` turns our sentences into exceptions.
+//! machines, `command` is the command line, `errors` turns our sentences into exceptions.
 
 use pyo3::prelude::*;
 
 mod background;
+mod command;
 mod errors;
 mod estimates;
+mod frames;
 mod generate;
 mod head;
 mod inputs;
@@ -24,9 +26,13 @@ mod training;
 #[pymodule]
 mod _engine {
     #[pymodule_export]
+    use crate::command::command;
+    #[pymodule_export]
     use crate::estimates::{entropies, intervals, means, quantiles};
     #[pymodule_export]
-    use crate::generate::generate;
+    use crate::frames::{encode_columns, infer_columns};
+    #[pymodule_export]
+    use crate::generate::{describe_datasets, generate, read_mat};
     #[pymodule_export]
     use crate::head::{head_leaf_update, head_loss, head_predict, head_predict_grad, head_route, head_units};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! How far predictions are from the truth.
 
-use ldlf::measures::{Direction, Measure, MeasuredRow, RowPrediction, all, find, weighted_mean};
+use ldlf::measures::{Direction, Measure, MeasuredRow, RowPrediction, all, find};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -62,5 +62,5 @@ pub fn measure(
         predicted: RowPrediction::Distribution(predicted.row(row)),
         label_values: label_values.as_deref(),
     };
-    Ok(weighted_mean((0..rows).map(|number| measure.of_row(&row(number))), weights.as_deref()))
+    Ok(measure.of_rows((0..rows).map(row), weights.as_deref()))
 }

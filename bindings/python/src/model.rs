@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ldlf::internals::core::explain::{SourceColumn, importance_of};
+use ldlf::internals::core::forest_view::{ForestView, SplitFeature, TreeView};
 use ldlf::internals::core::stored::{Array, Parts};
 use ldlf::internals::io::output::Overwrite;
-use ldlf::{FitEvent, Prediction, Threads, TrainedModel, registry};
-use numpy::{Element, PyArray1, PyArrayMethods};
+use ldlf::{Dataset, Error, FitEvent, Inputs, Prediction, Threads, TrainedModel, registry};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -14,8 +16,11 @@ use serde_json::json;
 
 use crate::background::run_silently;
 use crate::errors::raise;
-use crate::inputs::{features, matrix_to_python};
+use crate::inputs::{DATA, distributions, features, matrix_to_python};
 use crate::training::{EventTuple, event_tuple};
+
+/// A tree as Python gets it.
+type TreeTuple = (Vec<Vec<(usize, f64)>>, Vec<Vec<f32>>, Vec<f64>);
 
 /// A trained model. Never changes; pickles as the bytes of its model file.
 #[pyclass(frozen, module = "ldlf._engine")]
@@ -94,9 +99,48 @@ impl Model {
         }
     }
 
+    /// Intervals `[rows, 2]` that hold a row's true value, or a new vote on it, with probability `level`.
+    fn promised_intervals<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        of_votes: bool,
+        level: f64,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let inputs: Inputs = features(rows)?.into();
+        let model = self.model.clone();
+        let work = move || match of_votes {
+            true => model.predict_vote_interval(&inputs, level),
+            false => model.predict_interval(&inputs, level),
+        };
+        let found = run_silently(py, work)?.map_err(raise)?;
+        let flat: Vec<f64> = found.iter().flat_map(|&(low, high)| [low, high]).collect();
+        PyArray1::from_vec(py, flat).reshape([found.len(), 2])
+    }
+
+    /// Which labels are in the set that holds a random voter's label with probability `level`: `[rows, labels]`.
+    fn promised_sets<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        level: f64,
+    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let inputs: Inputs = features(rows)?.into();
+        let model = self.model.clone();
+        let found = run_silently(py, move || model.predict_set(&inputs, level))?.map_err(raise)?;
+        let shape = [found.len(), self.model.schema.label_names.len()];
+        PyArray1::from_vec(py, found.concat()).reshape(shape)
+    }
+
     /// Everything that happened in the fit, as `(event, iteration, total, loss, kl)`; empty when loaded.
     fn history(&self) -> Vec<EventTuple> {
         self.history.iter().map(event_tuple).collect()
+    }
+
+    /// What the model says about its training rows without having seen them, `[rows, labels]`, where the learner can tell and the
+    /// model is fresh from its fit.
+    fn out_of_fold<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f32>>>> {
+        self.model.out_of_fold.clone().map(|rows| matrix_to_python(py, rows)).transpose()
     }
 
     /// What the file says beside the arrays, as JSON: learner, parameters, features, schema, summary, and the
@@ -112,6 +156,50 @@ impl Model {
             "inspection": model.model.inspect(),
         })
         .to_string()
+    }
+
+    /// By how much the divergence of predictions rises when a feature is shuffled among rows (permutation importance); plain values
+    /// are measured by their absolute error.
+    fn importances<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        targets: PyReadonlyArray2<'py, f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let features = features(rows)?;
+        let view = targets.as_array();
+        let targets = py.detach(|| distributions(view)).map_err(raise)?;
+        let model = self.model.clone();
+        let work = move || {
+            let data = Dataset::new_named(DATA, features, targets)?.with_schema(model.schema.clone())?;
+            let alone = |feature: usize| SourceColumn { name: feature.to_string(), features: vec![feature] };
+            let each = (0..model.features).map(alone).collect();
+            let found = importance_of(&model, &data, each, &Threads::new(threads)?)?;
+            let mut rises = vec![0.0; model.features];
+            found.columns.iter().for_each(|column| rises[column.features[0]] = column.rise);
+            Ok::<_, Error>(rises)
+        };
+        Ok(PyArray1::from_vec(py, run_silently(py, work)?.map_err(raise)?))
+    }
+
+    /// The trees of a forest over some rows, or None of other models. Each is: by split the strongest features with their effects, by
+    /// leaf its distribution, by leaf the mean probability of reaching it.
+    fn trees(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        threads: usize,
+    ) -> PyResult<Option<Vec<TreeTuple>>> {
+        let features = features(rows)?;
+        let model = self.model.clone();
+        let work = move || Ok::<_, Error>(model.model.look_inside(&features, &[], &Threads::new(threads)?));
+        let view: Option<ForestView> = run_silently(py, work)?.map_err(raise)?;
+        let plain = |tree: TreeView| {
+            let split = |split: Vec<SplitFeature>| split.iter().map(|f| (f.feature, f.strength)).collect();
+            (tree.splits.into_iter().map(split).collect(), tree.leaves, tree.mass)
+        };
+        Ok(view.map(|view| view.trees.into_iter().map(plain).collect()))
     }
 
     /// The names of the arrays that make up the model.

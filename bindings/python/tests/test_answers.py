@@ -114,6 +114,8 @@ def test_two_labels_of_one_name_are_refused(votes):
         (["a", None] * 15, "y row 1: the label is missing"),
         ([1.0, float("nan")] * 15, "y row 1: the label is missing"),
         (np.array(["a", 1] * 15, dtype=object), "y must hold labels of one kind, numbers or text, got int and str"),
+        (pd.Series([[1, 2], [3, 4]] * 15), "y row 0: the label is a list; give one label per row"),
+        ([{"a": 1}] * 30, "y row 0: the label is a dict; give one label per row"),
     ],
 )
 def test_labels_that_are_no_classes_are_refused_with_a_remedy(y, sentence):
@@ -164,6 +166,24 @@ def test_scorers_score_models_of_other_libraries(distributions):
         SCORERS["neg_kl"](LinearRegression().fit(X, labels), X, y)
 
 
+def test_a_bad_label_of_an_ordered_y_is_named_and_the_rest_is_not_printed():
+    with pytest.raises(ValueError, match="^y must hold numbers, got 'old'$"):
+        LDLForest(sigma=2).fit(np.zeros((400, 1)), ["old"] * 400)
+    with pytest.raises(ValueError, match="^y row 7: the label is missing"):
+        LDLForest(sigma=2).fit(np.zeros((400, 1)), [1.0] * 7 + [np.nan] * 393)
+
+
+def test_figures_name_what_is_wrong():
+    for draw in (ldlf.plot.distributions, ldlf.plot.label_errors):
+        with pytest.raises(ValueError, match=r"y_true must have two dimensions, \(rows, labels\), got 1"):
+            draw([0.5, 0.5], [[0.5, 0.5]])
+
+
+def test_depths_that_take_hours_are_said(distributions):
+    with pytest.warns(UserWarning, match="depth=15 makes 16,384 leaves per tree"):
+        LDLForest(choose=False, leave_out=0, trees=1, depth=15, iterations=1, min_iterations=1).fit(*distributions)
+
+
 def test_measures_name_what_is_wrong():
     with pytest.raises(ValueError, match="y_true must have two dimensions"):
         measures.kl([0.5, 0.5], [0.5, 0.5])
@@ -172,7 +192,7 @@ def test_measures_name_what_is_wrong():
 
 
 def test_epochs_that_do_not_decide_are_said(distributions):
-    with pytest.warns(UserWarning, match="epochs=1 would be 1 iterations, but min_iterations=800 is more and decides"):
+    with pytest.warns(UserWarning, match="epochs=1 would be 2 iterations, but min_iterations=1200 is more and decides"):
         LDLForest(epochs=1, trees=1, depth=2).fit(*distributions)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

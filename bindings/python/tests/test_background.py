@@ -1,6 +1,5 @@
 """Work in the background: other threads run, Ctrl-C works, callbacks are called, nothing leaks or prints."""
 
-import signal
 import subprocess
 import sys
 import textwrap
@@ -34,13 +33,13 @@ def test_other_threads_go_on_during_a_fit():
     assert turns > 100 * took, f"{turns} turns in {took:.2f} s"
 
 
+# Interrupts itself as soon as the fit runs, so that no machine is fast enough to finish first.
 LONG_FIT = """
-    import sys
-    import numpy as np
+    import os, signal, sys, threading
     from ldlf import {name}
     from ldlf.datasets import make_mixture
     X, y = make_mixture({rows}, features=60)
-    print("ready", flush=True)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
         {name}({parameters}).fit(X, y)
     except KeyboardInterrupt:
@@ -56,21 +55,14 @@ LONG_FIT = """
         ("LDLForest", 20_000, "min_iterations=10**6, iterations=10**6, early_stopping=False"),
         # Searches long before it tells of a first iteration.
         ("LDSVR", 12_000, "search_rows=12_000"),
-        ("AAKNN", 60_000, ""),
+        ("AAKNN", 200_000, "n_jobs=1"),
     ],
 )
 def test_ctrl_c_is_heard_long_before_the_fit_ends(name, rows, parameters):
     code = textwrap.dedent(LONG_FIT.format(name=name, rows=rows, parameters=parameters))
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
     # A busy machine may take its time; a fit that is not interrupted says "finished", minutes later.
-    try:
-        said, _ = process.communicate(timeout=30)
-    finally:
-        process.kill()
-    assert (said, process.returncode) == ("interrupted\n", 42)
+    process = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=120)
+    assert (process.stdout, process.returncode) == ("interrupted\n", 42)
 
 
 def test_a_callback_hears_of_everything_and_can_end_the_fit(distributions):
@@ -145,5 +137,5 @@ MANY_FITS = """
 def test_a_hundred_fits_do_not_grow():
     code = textwrap.dedent(MANY_FITS)
     grown = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
-    # One copy of the features is 400 kB: a leak of any of them would be 40 MB.
-    assert grown < 4_000_000, grown
+    # One copy of the features is 400 kB: a leak of any of them would be 40 MB. What the allocator keeps varies by some MB.
+    assert grown < 20_000_000, grown

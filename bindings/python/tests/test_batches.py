@@ -131,6 +131,17 @@ def test_values_have_one_column(ages):
     np.testing.assert_allclose(found["value"], model.predict(pd.DataFrame(X, columns=NAMES)))
 
 
+def test_a_pyarrow_table_gives_a_pyarrow_table(model, rows, expected):
+    found = model.predict_frame(rows[0], keep=["key"])
+    assert isinstance(found, pa.Table) and found.column_names == ["key", *HEADS]
+    np.testing.assert_allclose(np.column_stack([found[name] for name in HEADS]), expected, atol=1e-7)
+    empty = model.predict_frame(rows[0].slice(0, 0), keep=["key"])
+    assert empty.num_rows == 0 and empty.schema == found.schema
+    with pytest.raises(ValueError, match="no column 'a'.*the columns are key") as refused:
+        model.predict_frame(rows[0].select(["key"]))
+    assert len(str(refused.value)) < 200, "names, not data"
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_a_frame_gives_a_frame_of_its_kind(kind, model, rows, expected):
     frame = rows[0].to_pandas().set_index(pd.Index(range(1000, 1500))) if kind == "pandas" else pl.from_arrow(rows[0])

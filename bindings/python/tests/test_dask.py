@@ -282,6 +282,48 @@ def test_collections_are_predicted_and_scored_where_they_are(client, data):
         forest.score(lazy_X, da.from_array(y, chunks=(200, -1)))
 
 
+def test_every_answer_about_a_collection_is_lazy_and_by_name(client, data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    forest = LDLForest(client, label_values=[1, 2, 3, 4], **SMALL).fit(frame, y)
+    lazy = da.from_array(X, chunks=(250, 3))
+    wide = dd.from_pandas(frame.assign(key=1.0)[["key", *"fedcba"]], npartitions=3)
+    for method, arguments in [
+        ("predict_quantile", {"q": 0.3}),
+        ("predict_quantile", {"q": [0.1, 0.9]}),
+        ("predict_interval", {"level": 0.9}),
+        ("predict_entropy", {}),
+        ("predict_std", {}),
+        ("predict_log_proba", {}),
+    ]:
+        expected = getattr(forest, method)(frame, **arguments)
+        for rows in (lazy, wide):
+            found = getattr(forest, method)(rows, **arguments)
+            assert hasattr(found, "dask")
+            np.testing.assert_allclose(np.asarray(found.compute(scheduler="sync")), expected, rtol=1e-6)
+    drawn = [
+        np.asarray(forest.sample(rows, 3, random_state=5).compute(scheduler="sync")) for rows in (lazy, lazy, wide)
+    ]
+    assert drawn[0].shape == drawn[2].shape == (600, 3)
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    assert (drawn[0][:250] != drawn[0][250:500]).any(), "partitions have draws of their own"
+    with pytest.raises(TypeError, match="predict_dist is of rows in memory"):
+        forest.predict_dist(lazy)
+    with pytest.raises(ValueError, match="X has no column 'a', which the model needs"):
+        forest.predict_mean(wide.drop(columns=["a"]))
+
+
+def test_a_bad_column_of_a_dask_frame_is_named(client, data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(c="red")
+    with pytest.raises(ValueError, match="column 'c' of X holds .*, not numbers"):
+        LDLForest(client, **SMALL).fit(dd.from_pandas(frame, npartitions=2), y)
+    assert are_free(client)
+    holed = pd.DataFrame(with_hole(X), columns=list("abcdef"))
+    with pytest.raises(ValueError, match="column 'c' holds nan"):
+        LDLForest(client, **SMALL).fit(dd.from_pandas(holed, npartitions=2), y)
+
+
 def test_searches_run_on_the_workers_through_joblib(client, data):
     X, y = data
     forest = ldlf.LDLForest(trees=2, depth=3, iterations=20, epochs=2, min_iterations=20)

@@ -126,7 +126,7 @@ def test_the_model_does_not_depend_on_threads_but_on_the_seed(distributions):
 def test_presets_set_parameters():
     paper = LDLForest.from_preset("paper", trees=7)
     assert (paper.trees, paper.depth, paper.units, paper.optimizer) == (7, 7, 64, "sgd")
-    with pytest.raises(ValueError, match="LDLForest has no preset 'papers'; it has best, paper, released"):
+    with pytest.raises(ValueError, match="LDLForest has no preset 'papers'; it has best, paper, paper-aided, released"):
         LDLForest.from_preset("papers")
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from ldlf import AAKNN, LDLForest
+from ldlf import AAKNN, LDLForest, MeanLDL, measures
 from ldlf.datasets import make_mixture
 from quick import quick
 from scipy import sparse
@@ -21,6 +21,24 @@ def read_only(X):
     X = X.copy()
     X.setflags(write=False)
     return X
+
+
+def at_an_odd_place(array):
+    """The same numbers as a field of records of 1 + n bytes, which no processor likes."""
+    raw = np.zeros(array.nbytes + 1, dtype=np.uint8)
+    moved = raw[1:].view(array.dtype).reshape(array.shape)
+    moved[...] = array
+    assert not moved.flags.aligned
+    return moved
+
+
+def test_arrays_at_odd_places_in_memory_are_read(distributions):
+    X, y = distributions
+    y, weights = y.astype(np.float64), np.linspace(1, 2, 200)
+    odd = [at_an_odd_place(array) for array in (X, y, weights)]
+    assert MeanLDL().fit(*odd).to_bytes() == MeanLDL().fit(X, y, weights).to_bytes()
+    assert model_of(at_an_odd_place(X), y).to_bytes() == model_of(X, y).to_bytes()
+    assert measures.kl(odd[1], odd[1]) == 0
 
 
 @pytest.mark.parametrize(

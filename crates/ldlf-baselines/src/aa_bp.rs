@@ -1,7 +1,7 @@
 //! `aa-bp`: a network with one hidden layer, trained by back-propagation on mini-batches.
 
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Result, StopReason};
+use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, StopReason};
 use ldlf_math::optimise::step::{Optimizer, Step};
 use ldlf_math::random::permutation;
 
@@ -55,6 +55,14 @@ impl Algorithm for AaBp {
             "Geng, Label distribution learning, IEEE TKDE 28(7), 2016",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: back-propagation by plain steps, nothing held out, no penalty; hidden units, epochs and the learning rate (0.1) are ours, the publication's are not known here",
+            ["optimizer=sgd", "momentum=0", "learning_rate=0.1", "weight_decay=0", "patience=none"],
+        )]
+    }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?.cols();

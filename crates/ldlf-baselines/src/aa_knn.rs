@@ -10,7 +10,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Algorithm, Auto, Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model,
-    Prediction, Result, Threads, Value,
+    Prediction, Preset, Result, Threads, Value,
 };
 use ldlf_math::numeric::{normalise, on_simplex, xlogy};
 use ldlf_math::random::permutation;
@@ -56,6 +56,14 @@ impl Algorithm for AaKnn {
         "the mean distribution of the nearest training rows",
         "Geng 2016, Label distribution learning",
     );
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: distances of raw features; neighbors are chosen as by default, the publication's number is not known here",
+            ["scaling=raw"],
+        )]
+    }
 
     fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();

@@ -5,7 +5,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Inputs, Model, Prediction,
-    Predicts, Result, Seed, Threads, Value,
+    Predicts, Preset, Result, Seed, Threads, Value,
 };
 use ldlf_math::memory;
 use ldlf_math::parallel::chunks;
@@ -15,6 +15,16 @@ use crate::ordered::{label_values, numbers};
 use crate::quadratic::{Coefficients, Wanted, value};
 use crate::scaling::{FeatureScaling, Scaling};
 use crate::stages::report_step;
+
+ldlf_core::choices! {
+    /// What the function of a cell is.
+    pub enum CellFunctions {
+        /// The global function plus a penalised one, so that a cell with few rows stays near the former.
+        Added = "added",
+        /// As published: a function of its own, fitted apart from the global one.
+        Separate = "separate",
+    }
+}
 
 ldlf_core::parameters! {
     /// Parameters of `aas`.
@@ -27,7 +37,9 @@ ldlf_core::parameters! {
         overlap: f64 = 0.5, at_least 0;
         /// L2 penalty per row on the coefficients of the global function; auto chooses it on held-out rows.
         l2: Auto<f64> = Auto::Auto, at_least 0, known_as "alpha";
-        /// L2 penalty per row on what the functions of the cells add to the global one; auto chooses it on held-out rows.
+        /// What the function of a cell is.
+        functions: CellFunctions = CellFunctions::Added;
+        /// L2 penalty per row on the function of a cell, or on what it adds to the global one; auto chooses it on held-out rows.
         special_l2: Auto<f64> = Auto::Auto, at_least 0;
         /// Fraction of the training rows held out to choose the penalties.
         validation_fraction: f64 = 0.2, above 0, below 1;
@@ -43,8 +55,9 @@ const PENALTIES: [f64; 9] = [30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003];
 /// that range and of the row's cluster (k-means on the features) then predicts the age.
 ///
 /// The function of a cell is fitted to the rows of its cluster whose age lies in its range or near it. It is the global function
-/// plus a penalised quadratic function, so that a cell with few rows stays near the former. Predictions stay within the labels' values.
-/// Source: Lanitis, Draganova and Christodoulou, "Comparing different classifiers for automatic age estimation", 2004.
+/// plus a penalised quadratic function, so that a cell with few rows stays near the former; with `functions=separate` it is a function of
+/// its own, and the global one where a cell has no rows. Predictions stay within the labels' values. Source: Lanitis, Draganova and
+/// Christodoulou, "Comparing different classifiers for automatic age estimation", 2004, which fits them apart.
 pub struct Aas;
 
 impl Algorithm for Aas {
@@ -59,6 +72,14 @@ impl Algorithm for Aas {
             "Lanitis, Draganova and Christodoulou, Comparing different classifiers for automatic age estimation, IEEE TSMC-B 34(1), 2004",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: a function of its own per cell, no penalties; clusters, ranges and their overlap are ours, the publication's are not known here",
+            ["functions=separate", "l2=0", "special_l2=0"],
+        )]
+    }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?;
@@ -86,6 +107,7 @@ impl Algorithm for Aas {
             limits: (values[0], values[values.len() - 1]),
             cells: centres.len() * p.ranges,
             overlap: p.overlap,
+            functions: p.functions,
             threads: &threads,
         };
         let penalties = setting.choose_penalties(p, data, &counted, context.seed);
@@ -159,6 +181,7 @@ struct Setting<'a> {
     /// Clusters times ranges.
     cells: usize,
     overlap: f64,
+    functions: CellFunctions,
     threads: &'a Threads,
 }
 
@@ -195,7 +218,13 @@ impl Setting<'_> {
             (0..self.rows.rows()).map(|row| self.numbers[row] - value(global, self.rows, row)).collect();
         let of_cell = |cell: usize| {
             let members: Vec<usize> = which.iter().copied().filter(|&row| self.belongs(row, cell)).collect();
-            self.fit(&members, &left, penalty, starts[cell].clone())
+            match self.functions {
+                CellFunctions::Separate if !members.is_empty() => {
+                    let own = self.fit(&members, self.numbers, penalty, None);
+                    own.iter().zip(global).map(|(own, global)| own - global).collect()
+                }
+                _ => self.fit(&members, &left, penalty, starts[cell].clone()),
+            }
         };
         (0..self.cells).map(of_cell).collect()
     }

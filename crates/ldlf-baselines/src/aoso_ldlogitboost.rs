@@ -9,7 +9,7 @@
 //! Zhou (2012), AOSO-LogitBoost, ICML, whose choice of the pair this is.
 
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
+use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Preset, Result};
 use ldlf_trees::regression_tree::Tree;
 use ldlf_trees::tree_builder::{Objective, grow};
 
@@ -35,6 +35,14 @@ impl Algorithm for AosoLdLogitBoost {
 
     fn defaults() -> BoostingParameters {
         BoostingParameters { rounds: 3000, patience: 100, ..BoostingParameters::default() }
+    }
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: every tree sees all rows and features, no penalty; rounds are chosen on held-out rows, depth and learning rate are ours, the publication's are not known here",
+            ["l2=0", "max_features=1", "subsample=1"],
+        )]
     }
 
     fn fit(parameters: &BoostingParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, StopReason,
+    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, Seed, StopReason,
 };
 use ldlf_math::memory;
 use ldlf_math::optimise::{Ending, Lbfgs, Minimum};
@@ -76,7 +76,7 @@ impl Algorithm for BfgsLdl {
         vec![Preset::new(
             "paper",
             "as published: raw features, no penalty, to convergence",
-            ["l2=0.0", "scaling=raw"],
+            ["l2=0", "scaling=raw"],
         )]
     }
 
@@ -89,7 +89,8 @@ impl Algorithm for BfgsLdl {
         ];
         memory::check("the weights, their gradients and the memory of the search", &sizes, size_of::<f64>())?;
         let scaling = Scaling::choose(p.scaling, data)?;
-        let splits = if p.l2.is_auto() { splits(p, data, context) } else { Vec::new() };
+        let splits =
+            if p.l2.is_auto() { splits(p.validation_fraction, data, context.seed) } else { Vec::new() };
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let total = p.iterations.saturating_mul(1 + splits.len() * FIRST_STEPS.count());
         let mut run = Run {
@@ -132,16 +133,12 @@ impl Algorithm for BfgsLdl {
 }
 
 /// Pairs of training rows and held-out rows to choose the penalty on: one for a large dataset, up to five for a small one.
-fn splits(p: &BfgsLdlParameters, data: &Dataset, context: &FitContext<'_>) -> Vec<(Dataset, Dataset)> {
-    let fraction = p.validation_fraction;
+pub(crate) fn splits(fraction: f64, data: &Dataset, seed: Seed) -> Vec<(Dataset, Dataset)> {
     let wanted = (ENOUGH_ROWS / (fraction * data.rows() as f64)).ceil() as usize;
     (0..wanted.clamp(1, MOST_SPLITS))
-        .map(|index| hold_out(data, fraction, context.seed.named("penalty").numbered(index as u64)))
-        .filter(|(training, held)| !training.is_empty() && !held.is_empty())
+        .map(|index| hold_out(data, fraction, seed.named("penalty").numbered(index as u64)))
+        .filter(|(_, held)| !held.is_empty())
         .map(|(training, held)| (data.select(&training), data.select(&held)))
-        .filter(|(training, held)| {
-            [training, held].iter().all(|side| (0..side.rows()).any(|row| side.weight(row) > 0.0))
-        })
         .collect()
 }
 

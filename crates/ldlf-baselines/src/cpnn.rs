@@ -1,7 +1,7 @@
 //! `cpnn`: the conditional probability neural network, which reads a row together with a label's value.
 
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Result, StopReason};
+use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, StopReason};
 use ldlf_math::optimise::Rprop;
 
 use crate::full_batch::FullBatch;
@@ -49,6 +49,14 @@ impl Algorithm for Cpnn {
             "Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: resilient propagation on all rows, nothing held out, no penalty; hidden units and epochs are ours, the publication's are not known here",
+            ["l2=0", "patience=none"],
+        )]
+    }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?.cols();

@@ -8,7 +8,7 @@
 
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
+use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Preset, Result};
 use ldlf_trees::columns;
 use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_forest::{ForestModel, fit_forest, load_forest};
@@ -46,6 +46,14 @@ impl Algorithm for ExtraTrees {
 
     fn defaults() -> TreeForestParameters {
         TreeForestParameters { max_features: 0.5, bootstrap: false, ..TreeForestParameters::default() }
+    }
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published for regression: 100 trees on all rows, all features per split; leaves of two rows stand for its least size of a split, five rows",
+            ["trees=100", "max_depth=none", "min_leaf_weight=2", "max_features=1", "bootstrap=false"],
+        )]
     }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {

@@ -1,14 +1,14 @@
 //! `larr`: locally adjusted robust regression; predicts a number, not a distribution.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Inputs, Model, Prediction, Predicts, Result,
-    StopReason, Threads, Value,
+    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Inputs, Model, Prediction, Predicts, Preset,
+    Result, StopReason, Threads, Value,
 };
 use ldlf_math::parallel::chunks;
 
@@ -19,6 +19,16 @@ use crate::scaling::{FeatureScaling, Scaling};
 use crate::stages::report_step;
 use crate::svc::{KernelRows, train};
 use crate::svr::regress;
+
+ldlf_core::choices! {
+    /// How the classifiers of pairs decide between the labels of a window.
+    pub enum Decision {
+        /// The label that wins most pairs; of several the one nearest to the regressed value.
+        Wins = "wins",
+        /// As published: neighbouring labels meet, the winners go on to the next round, until one is left.
+        Tournament = "tournament",
+    }
+}
 
 ldlf_core::parameters! {
     /// Parameters of `larr`.
@@ -31,6 +41,8 @@ ldlf_core::parameters! {
         epsilon: f64 = 0.1, at_least 0;
         /// Cost C of the classifiers of pairs of labels.
         pair_c: f64 = 1.0, above 0;
+        /// How the classifiers of pairs decide.
+        decision: Decision = Decision::Wins;
         /// Width of the kernel, as a multiple of the mean distance between training rows.
         width: f64 = 1.0, above 0;
         /// Largest violation of the optimality conditions at which the solver stops.
@@ -49,12 +61,12 @@ const COSTS: [f64; 4] = [1.0, 3.0, 10.0, 30.0];
 const BATCH: usize = 8;
 
 /// A support vector regressor gives a value; the labels within a window around it then compete in pairs, each pair decided by a
-/// support vector classifier of the rows of these two labels, and the label that wins most pairs is predicted (of several the one
-/// nearest to the regressed value). The window grows until it holds a label.
+/// support vector classifier of the rows of these two labels. The label that wins most pairs is predicted (of several the one
+/// nearest to the regressed value), or with `decision=tournament` the last one in a tournament. The window grows until it holds a label.
 ///
 /// The kernel is `exp(-|x - y|^2 / (2 s^2))`. The label of a row is its single label, else the one nearest to the mean of its
 /// distribution. Source: Guo, Fu, Dyer and Huang, "Image-based human age estimation by manifold learning and locally adjusted
-/// robust regression", TIP 2008, whose tournament of pairs is here a count of the pairs won.
+/// robust regression", TIP 2008, whose labels meet in a tournament of pairs.
 pub struct Larr;
 
 impl Algorithm for Larr {
@@ -69,6 +81,14 @@ impl Algorithm for Larr {
             "Guo, Fu, Dyer and Huang, Image-based human age estimation by manifold learning and locally adjusted robust regression, IEEE TIP 17(7), 2008",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: a tournament of pairs decides; the window is chosen on held-out rows, costs and kernel are ours, the publication's are not known here",
+            ["decision=tournament"],
+        )]
+    }
 
     fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let values = label_values(data, Self::FACTS.name)?;
@@ -143,7 +163,12 @@ impl Algorithm for Larr {
             }
             pairs.insert((labels[0], labels[1]), Pair { coefficients, rho });
         }
+        let decision = match parts.detail::<Option<String>>("decision")? {
+            None => Decision::Wins,
+            Some(word) => word.parse().map_err(|_| wrong("decision"))?,
+        };
         Ok(Box::new(LarrModel {
+            decision,
             scaling: Scaling::load(parts, shape.features)?,
             kernel: Kernel::Rbf { gamma },
             regression: parts.f32s("regression", &[kept.len()])?,
@@ -218,6 +243,7 @@ impl<'a> Fitting<'a> {
         }
         let present: Vec<usize> = (0..values.len()).filter(|&label| !rows_of[label].is_empty()).collect();
         let model = LarrModel {
+            decision: parameters.decision,
             scaling,
             kernel,
             regression: vec![0.0; kept.len()],
@@ -303,6 +329,7 @@ struct Pair {
 
 /// The training rows, the regressor and the classifiers.
 struct LarrModel {
+    decision: Decision,
     scaling: Scaling,
     kernel: Kernel,
     kept: ReferenceRows,
@@ -330,25 +357,41 @@ impl LarrModel {
         if from >= to {
             return self.competing[nearest_label(regressed, &self.competing)];
         }
+        // The winner of two labels, the lower one first; none where the pair is not trained.
+        let winner = |low: usize, high: usize| {
+            let pair = self.pairs.get(&(low as u32, high as u32))?;
+            let products =
+                pair.coefficients.iter().map(|&(row, c)| f64::from(c) * f64::from(kernel[row as usize]));
+            Some(if products.sum::<f64>() - pair.rho > 0.0 { high } else { low })
+        };
+        let distance = |label: usize| (self.competing[label] - regressed).abs();
+        if self.decision == Decision::Tournament {
+            let nearer = |low: usize, high: usize| if distance(high) < distance(low) { high } else { low };
+            return self.competing
+                [tournament(from..to, |low, high| winner(low, high).unwrap_or_else(|| nearer(low, high)))];
+        }
         let mut won = vec![0usize; to - from];
         for low in from..to {
-            for high in low + 1..to {
-                if let Some(pair) = self.pairs.get(&(low as u32, high as u32)) {
-                    let products = pair
-                        .coefficients
-                        .iter()
-                        .map(|&(row, c)| f64::from(c) * f64::from(kernel[row as usize]));
-                    let decision = products.sum::<f64>() - pair.rho;
-                    won[if decision > 0.0 { high } else { low } - from] += 1;
-                }
-            }
+            (low + 1..to).filter_map(|high| winner(low, high)).for_each(|label| won[label - from] += 1);
         }
-        let distance = |label: usize| (self.competing[label] - regressed).abs();
         let better = |&a: &usize, &b: &usize| {
             won[a - from].cmp(&won[b - from]).then(distance(b).total_cmp(&distance(a)))
         };
         (from..to).max_by(|a, b| better(a, b)).map_or(regressed, |label| self.competing[label])
     }
+}
+
+/// The label that is left when neighbours meet and winners go on; one without a partner goes on by itself. The range holds a label.
+fn tournament(labels: Range<usize>, winner: impl Fn(usize, usize) -> usize) -> usize {
+    let mut round: Vec<usize> = labels.collect();
+    while round.len() > 1 {
+        let meet = |pair: &[usize]| match *pair {
+            [low, high] => winner(low, high),
+            _ => pair[0],
+        };
+        round = round.chunks(2).map(meet).collect();
+    }
+    round[0]
 }
 
 impl Model for LarrModel {
@@ -368,6 +411,9 @@ impl Model for LarrModel {
         self.kept.store(parts);
         if let Kernel::Rbf { gamma } = self.kernel {
             parts.put_detail("gamma", gamma);
+        }
+        if self.decision != Decision::Wins {
+            parts.put_detail("decision", self.decision.name());
         }
         parts.put_detail("rho", self.rho);
         parts.put_detail("window", self.window);
@@ -394,5 +440,23 @@ impl Model for LarrModel {
             ("window".into(), self.window.into()),
             ("pairs".into(), self.pairs.len().into()),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_tournament_neighbours_meet_and_winners_go_on() {
+        let met = std::cell::RefCell::new(Vec::new());
+        let winner = |low: usize, high: usize| {
+            met.borrow_mut().push((low, high));
+            // 3 beats its neighbours, 6 beats everyone.
+            if high == 6 || (high == 3 && low != 6) { high } else { low }
+        };
+        assert_eq!(tournament(2..7, winner), 6);
+        assert_eq!(*met.borrow(), [(2, 3), (4, 5), (3, 4), (3, 6)]);
+        assert_eq!(tournament(4..5, |_, _| unreachable!("one label meets nobody")), 4);
     }
 }

@@ -9,7 +9,7 @@
 //! Hastie, Tibshirani (2000), Additive logistic regression, Annals of Statistics 28.
 
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
+use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Preset, Result};
 use ldlf_trees::regression_tree::Tree;
 use ldlf_trees::tree_builder::{Objective, grow};
 
@@ -32,6 +32,14 @@ impl Algorithm for LdLogitBoost {
             "Xing, Geng, Xue 2016",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: every tree sees all rows and features, no penalty; rounds are chosen on held-out rows, depth and learning rate are ours, the publication's are not known here",
+            ["l2=0", "max_features=1", "subsample=1"],
+        )]
+    }
 
     fn fit(parameters: &BoostingParameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         fit_boosted(&LdLogitBoost, parameters, data, context)

@@ -14,7 +14,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs,
-    Matrix, Model, Prediction, Result, Threads, Value,
+    Matrix, Model, Prediction, Preset, Result, Threads, Value,
 };
 use ldlf_math::memory;
 use ldlf_math::numeric::{normalise, sigmoid};
@@ -203,6 +203,14 @@ impl Algorithm for Ldsvr {
             "Geng and Hou 2015, Pre-release prediction of crowd opinion on movies by label distribution learning",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: raw features, a kernel as wide as the mean distance between rows; cost and tube are those of the authors' toolbox (its copies differ), the distance of targets from 0 and 1 is chosen as by default",
+            ["c=1", "epsilon=0.1", "width=1", "scaling=raw"],
+        )]
+    }
 
     fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let rows = [("rows", data.rows()), ("rows", data.rows())];

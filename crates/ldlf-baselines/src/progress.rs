@@ -19,9 +19,7 @@ pub(crate) fn split(
         return (None, None);
     }
     let (training, held) = hold_out(data, fraction, context.seed);
-    let (training, held) = (data.select(&training), data.select(&held));
-    let weighs = |data: &Dataset| (0..data.rows()).any(|row| data.weight(row) > 0.0);
-    if weighs(&training) && weighs(&held) { (Some(training), Some(held)) } else { (None, None) }
+    if held.is_empty() { (None, None) } else { (Some(data.select(&training)), Some(data.select(&held))) }
 }
 
 /// The mean K-L divergence of a model on some rows, each counting by its weight.

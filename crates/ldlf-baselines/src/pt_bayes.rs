@@ -8,7 +8,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Algorithm, Dataset, Error, Facts, Features, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix,
-    Model, Prediction, Result, Threads, Value,
+    Model, Prediction, Preset, Result, Threads, Value,
 };
 use ldlf_math::numeric::softmax_in_place;
 use ldlf_math::parallel::chunks;
@@ -40,6 +40,14 @@ impl Algorithm for PtBayes {
         "Gaussian naive Bayes on rows of single labels, weighted by the distributions",
         "Geng 2016, Label distribution learning",
     );
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: as many single-label rows as there are rows, drawn by the distributions",
+            ["resample=true", "smoothing=0"],
+        )]
+    }
 
     fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?;

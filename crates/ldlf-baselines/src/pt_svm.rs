@@ -11,7 +11,7 @@ use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Algorithm, Dataset, Error, Facts, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model,
-    Prediction, Result, Seed, StopReason, Threads, Value,
+    Prediction, Preset, Result, Seed, StopReason, Threads, Value,
 };
 use ldlf_math::memory;
 use ldlf_math::numeric::normalise;
@@ -133,6 +133,14 @@ impl Algorithm for PtSvm {
         "support vector classifiers of pairs of labels on rows of single labels, probabilities coupled",
         "Geng 2016, Label distribution learning",
     );
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: raw features, pairwise coupled probabilities; kernel and cost are ours, the publication's are not known here",
+            ["scaling=raw"],
+        )]
+    }
 
     fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let counts = resampled(data, context.seed);

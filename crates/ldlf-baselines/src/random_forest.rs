@@ -9,7 +9,7 @@
 
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Result};
+use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Preset, Result};
 use ldlf_math::memory;
 use ldlf_trees::columns::Codes;
 use ldlf_trees::split_search::SplitColumns;
@@ -87,6 +87,14 @@ impl Algorithm for RandomForest {
             "Breiman 2001; several outputs as in scikit-learn",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: 100 trees on bootstrap samples, grown to the end; a third of the features per split, as the author's package has for regression",
+            ["trees=100", "max_depth=none", "min_leaf_weight=1", "max_features=0.333", "bootstrap=true"],
+        )]
+    }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         p.check_memory(data)?;

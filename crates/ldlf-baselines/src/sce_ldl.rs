@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Result, StopReason};
+use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, StopReason};
 use ldlf_math::optimise::Lbfgs;
 
 use crate::full_batch::{FullBatch, Sparsity};
@@ -55,6 +55,14 @@ impl Algorithm for SceLdl {
             "Yang et al., Sparsity conditional energy label distribution learning for age estimation, IJCAI 2016",
         )
     };
+
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: nothing held out, no penalty beside the sparsity; hidden units, activity and sparsity are ours, the publication's are not known here",
+            ["l2=0", "patience=none"],
+        )]
+    }
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let features = data.features()?.cols();

@@ -35,7 +35,11 @@ impl Stages {
             let event = match *event {
                 FitEvent::Iteration { iteration, total, loss } => {
                     last = before + iteration;
-                    FitEvent::Iteration { iteration: last, total: before + left * total, loss }
+                    FitEvent::Iteration {
+                        iteration: last,
+                        total: left.saturating_mul(total).saturating_add(before),
+                        loss,
+                    }
                 }
                 FitEvent::LeafUpdate { iteration } => FitEvent::LeafUpdate { iteration: before + iteration },
                 FitEvent::Validation { iteration, kl } => {

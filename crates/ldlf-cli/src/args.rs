@@ -14,7 +14,7 @@ pub use values::Axis;
 
 /// Learn and predict label distributions: how much each label describes each row.
 #[derive(Parser)]
-#[command(name = "ldlf", version, after_help = OVERVIEW, max_term_width = 100)]
+#[command(name = "ldlf", version, long_version = crate::built_from::LONG_VERSION, after_help = OVERVIEW, max_term_width = 100)]
 pub struct Cli {
     /// No progress and no messages; results and errors only.
     #[arg(short, long, global = true, display_order = 900)]

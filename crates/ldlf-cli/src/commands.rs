@@ -46,10 +46,16 @@ commands! {
     predict::Predict,
     /// Measure a model on a table
     evaluate::Evaluate,
+    /// Explain predictions: which columns moved a row away from the mean, and by how much
+    explain::Explain,
+    /// Show how important each column is to a model
+    importance::Importance,
     /// Compare learners by cross-validation
     cv::Cv,
     /// Cross-validate a learner over values of its parameters
     sweep::Sweep,
+    /// Search the parameters of a learner and train the best on all rows
+    search::Search,
     /// Reproduce a table of the paper beside its published rows
     reproduce::Reproduce,
     /// List the learners, or describe one with its parameters
@@ -74,3 +80,5 @@ commands! {
     /// Print a completion script for a shell
     completions::Completions,
 }
+
+pub use datasets::catalogue;

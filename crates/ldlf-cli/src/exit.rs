@@ -1,7 +1,5 @@
 //! Exit codes.
 
-use std::process::ExitCode;
-
 use ldlf::Error;
 use ldlf::internals::core::ErrorKind;
 
@@ -36,12 +34,6 @@ impl Exit {
             ErrorKind::Io => Exit::Failed,
             ErrorKind::Interrupted => Exit::Interrupted,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(exit as u8)
     }
 }
 

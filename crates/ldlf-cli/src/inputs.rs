@@ -17,6 +17,8 @@ pub fn check_input(path: &Path) -> Result<()> {
     }
     match path.metadata() {
         Ok(_) => Ok(()),
+        // The reader looks for the files of a pattern.
+        Err(_) if path.file_name().is_some_and(|name| name.to_string_lossy().contains('*')) => Ok(()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             Err(Error::data(format!("{} does not exist", path.display())))
         }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ldlf::internals::core::explain::permutation_importance;
 use ldlf::{Dataset, Error, Inputs, Prediction, Result, Threads, TrainedModel};
-use ldlf_report::importance::permutation_importance;
 use ldlf_report::load::PredictedRow;
 use ldlf_report::page::ReportedModel;
 use ldlf_report::rows::example_rows;

@@ -12,7 +12,8 @@ pub fn on_the_command_line(subject: &Subject) -> String {
         Subject::LabelValues => "--label-values",
         Subject::Features => "--features",
         Subject::Categories => "--categories",
-        Subject::MissingValues => "--missing-values",
+        Subject::Numeric => "--numeric",
+        Subject::Dates => "--dates",
         Subject::Ignore => "--ignore",
         Subject::SampleWeights => "--sample-weights",
         Subject::SplitColumn => "--split-column",
@@ -22,8 +23,12 @@ pub fn on_the_command_line(subject: &Subject) -> String {
         Subject::Strict => "--strict",
         Subject::Table => "--table",
         Subject::SkipBadImages => "--bad-images skip",
+        Subject::Keep => "--keep",
+        Subject::BadRows => "--bad-rows skip",
         Subject::Seed => "--seed",
         Subject::Overwrite => "--force",
+        Subject::By => "--by",
+        Subject::Calibrate => "--calibrate 0.2",
         Subject::Parameter(name) => name,
         Subject::DeviceBuild(name) => {
             return format!("`cargo install --path crates/ldlf-cli --features {name}`");
@@ -46,7 +51,7 @@ mod tests {
     use crate::args::Cli;
 
     /// The subjects that are options of a command.
-    const OPTIONS: [Subject; 19] = [
+    const OPTIONS: [Subject; 24] = [
         Subject::Format,
         Subject::Labels,
         Subject::LabelColumn,
@@ -54,7 +59,8 @@ mod tests {
         Subject::LabelValues,
         Subject::Features,
         Subject::Categories,
-        Subject::MissingValues,
+        Subject::Numeric,
+        Subject::Dates,
         Subject::Ignore,
         Subject::SampleWeights,
         Subject::SplitColumn,
@@ -64,8 +70,12 @@ mod tests {
         Subject::Strict,
         Subject::Table,
         Subject::SkipBadImages,
+        Subject::Keep,
+        Subject::BadRows,
         Subject::Seed,
         Subject::Overwrite,
+        Subject::By,
+        Subject::Calibrate,
     ];
 
     #[test]

@@ -1,10 +1,13 @@
 //! Rows with features and with how much each label applies.
 
+mod filling;
+
 use std::collections::HashSet;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use crate::columns::Columns;
 use crate::early_stopping::HeldOutKl;
 use crate::error::Place;
 use crate::inputs::not_a_table;
@@ -29,6 +32,9 @@ pub struct Schema {
     /// The column that names the image of every row, where rows are images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_column: Option<String>,
+    /// How the raw columns of a table became the features, so that further tables are read likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Columns>,
 }
 
 /// One ordered label per row: its column, and what targets were made of it.
@@ -189,6 +195,7 @@ impl Dataset {
         let inputs = inputs.into();
         check_inputs(&self.name, &inputs, self.rows())?;
         self.schema.feature_names = self.schema.feature_names.filter(|names| names.len() == inputs.cols());
+        self.schema.columns = self.schema.columns.filter(|columns| columns.width() == inputs.cols());
         self.schema.image_column = match &inputs {
             Inputs::Table(_) => None,
             Inputs::Images(_) => self.schema.image_column.or_else(|| Some(IMAGE_COLUMN.to_string())),
@@ -276,6 +283,10 @@ impl Dataset {
         }
         if let Some(names) = &schema.feature_names {
             fits("feature names", names.len(), "features", self.inputs.cols())?;
+        }
+        if let Some(columns) = &schema.columns {
+            columns.check().map_err(|error| error.in_data(&self.name))?;
+            fits("features of columns", columns.width(), "features", self.inputs.cols())?;
         }
         if let Some(values) = &schema.label_values {
             check_label_values(values)?;

@@ -4,14 +4,25 @@ use ldlf_math::random::permutation;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use crate::split::SplitPart;
 use crate::{Dataset, Seed, measures};
 
 /// Splits the rows `0..n` into rows to learn from and rows to validate on, both in rising order.
 ///
-/// Groups stay together: with groups, whole groups are drawn until the fraction is reached. With too few rows, none are
-/// held out and the fit runs to its last iteration.
+/// Rows that the data marks as validation rows are held out, whatever the fraction. Otherwise rows are drawn, and groups stay together:
+/// with groups, whole groups are drawn until the fraction is reached. With too few rows, or where one side has no row that weighs
+/// anything, none are held out and the fit runs to its last iteration.
 pub fn hold_out(data: &Dataset, share: f64, seed: Seed) -> (Vec<usize>, Vec<usize>) {
     let rows = data.rows();
+    // Rows without weight have no divergence to choose by.
+    let weighs = |rows: &[usize]| rows.iter().any(|&row| data.weight(row) > 0.0);
+    if let Some(parts) = data.split() {
+        let is_marked = |row: &usize| SplitPart::named(&parts[*row]) == Some(SplitPart::Valid);
+        let (marked, others): (Vec<usize>, Vec<usize>) = (0..rows).partition(is_marked);
+        if weighs(&marked) && weighs(&others) {
+            return (others, marked);
+        }
+    }
     let wanted = (rows as f64 * share).round() as usize;
     if wanted == 0 || wanted >= rows {
         return ((0..rows).collect(), Vec::new());
@@ -35,7 +46,11 @@ pub fn hold_out(data: &Dataset, share: f64, seed: Seed) -> (Vec<usize>, Vec<usiz
         }
     }
     let (validation, training): (Vec<usize>, Vec<usize>) = (0..rows).partition(|&row| held[row]);
-    if training.is_empty() { (validation, training) } else { (training, validation) }
+    if weighs(&training) && weighs(&validation) {
+        (training, validation)
+    } else {
+        ((0..rows).collect(), Vec::new())
+    }
 }
 
 /// The K-L divergence of predictions for held-out rows, in the two sums that its mean is made of: those of rows in several places
@@ -99,8 +114,11 @@ impl Patience {
         Patience { allowed, best: None, best_iteration: 0, waited: 0 }
     }
 
-    /// Takes note of a measurement.
+    /// Takes note of a measurement; one that is not a number says nothing.
     pub fn measured(&mut self, iteration: usize, value: f64) -> Verdict {
+        if value.is_nan() {
+            return Verdict::GoOn;
+        }
         if self.best.is_none_or(|best| value < best) {
             self.best = Some(value);
             self.best_iteration = iteration;
@@ -139,8 +157,36 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_the_data_marks_are_held_out() {
+        let parts = ["train", "valid", "train", "val"].map(String::from).to_vec();
+        let data = rows(4).with_split(parts).unwrap();
+        assert_eq!(hold_out(&data, 0.1, Seed::new(3)), (vec![0, 2], vec![1, 3]));
+        let whole = rows(3).with_split(vec!["valid".into(); 3]).unwrap();
+        assert_eq!(hold_out(&whole, 0.1, Seed::new(3)), (vec![0, 1, 2], vec![]));
+    }
+
+    #[test]
     fn too_few_rows_hold_nothing_back() {
         assert_eq!(hold_out(&rows(3), 0.1, Seed::new(0)), (vec![0, 1, 2], vec![]));
+    }
+
+    #[test]
+    fn rows_without_weight_are_not_held_out_alone() {
+        let all: Vec<usize> = (0..50).collect();
+        let (training, validation) = hold_out(&rows(50), 0.2, Seed::new(3));
+        for (weightless, other) in [(&validation, &training), (&training, &validation)] {
+            let mut weights = vec![1.0; 50];
+            weightless.iter().for_each(|&row| weights[row] = 0.0);
+            let data = rows(50).with_weights(weights.clone()).unwrap();
+            assert_eq!(hold_out(&data, 0.2, Seed::new(3)), (all.clone(), vec![]));
+            weights[weightless[0]] = 1.0;
+            let data = rows(50).with_weights(weights).unwrap();
+            assert_eq!(
+                hold_out(&data, 0.2, Seed::new(3)),
+                (training.clone(), validation.clone()),
+                "{other:?}"
+            );
+        }
     }
 
     #[test]
@@ -155,6 +201,14 @@ mod tests {
         let parts = [HeldOutKl::of(&data, [0], &predicted[..2]), HeldOutKl::of(&data, [1], &predicted[2..4])];
         assert_eq!(parts[0].sum + parts[1].sum, kl.sum);
         assert_eq!(HeldOutKl::of(&data, [2], &predicted[4..]).mean(), 0.0);
+    }
+
+    #[test]
+    fn a_measurement_that_is_not_a_number_says_nothing() {
+        let mut patience = Patience::new(1);
+        assert_eq!(patience.measured(1, f64::NAN), Verdict::GoOn);
+        assert_eq!((patience.best, patience.waited), (None, 0));
+        assert_eq!(patience.measured(2, 1.0), Verdict::Best);
     }
 
     #[test]

@@ -56,6 +56,22 @@ pub struct Plan<'a> {
     pub threads: usize,
     /// Where finished folds are kept and looked up.
     pub journal: Option<&'a dyn FoldStore>,
+    /// The program that fits, to the source: folds of another one are not taken from the journal.
+    pub build: Build,
+}
+
+/// What a program was built from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Build {
+    /// Its version and its sources: programs with the same one fit the same.
+    pub id: &'static str,
+    /// The commit of the sources, where there is one; with a `+` where they differ from it.
+    pub commit: Option<&'static str>,
+}
+
+impl Build {
+    /// Of a program that does not know its sources: the version of this library.
+    pub const VERSION: Build = Build { id: env!("CARGO_PKG_VERSION"), commit: None };
 }
 
 /// One learner on one fold, both counted from 0 in the order of the plan.
@@ -135,6 +151,7 @@ pub fn fold_seed(seed: u64, fold: usize) -> u64 {
 ///     seed: 0,
 ///     threads: 1,
 ///     journal: None,
+///     build: ldlf_core::evaluate::Build::VERSION,
 /// };
 /// let table = cross_validate(&plan, &())?;
 /// assert!(table.results[0].mean.get("kl").is_some_and(|kl| kl > 0.0));
@@ -260,7 +277,7 @@ fn journal_keys(plan: &Plan<'_>, jobs: &[JobId]) -> Vec<FoldKey> {
     let key = |job: &JobId| {
         let learner = &plan.learners[job.learner];
         FoldKey {
-            version: env!("CARGO_PKG_VERSION").to_string(),
+            build: plan.build.id.to_string(),
             dataset: plan.data.name().to_string(),
             fingerprint: of_fold[job.fold].clone(),
             learner: learner.name().to_string(),

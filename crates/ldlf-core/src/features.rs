@@ -1,6 +1,6 @@
 //! The features of a table: dense or sparse rows, one type for both.
 
-use crate::{Csr, Matrix};
+use crate::{Csr, Error, Matrix, Result};
 
 /// The features of some rows. Sparse features are never made dense.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,25 @@ pub enum Row<'a> {
     Dense(&'a [f32]),
     /// The columns that may differ from zero, in rising order, and their values.
     Sparse(&'a [u32], &'a [f32]),
+}
+
+/// A number as a feature: finite and within single precision, or the reason why not.
+#[inline]
+pub fn single_precision(value: f64) -> Result<f32> {
+    let single = value as f32;
+    if single.is_finite() { Ok(single) } else { Err(no_feature(value)) }
+}
+
+#[cold]
+fn no_feature(value: f64) -> Error {
+    if value.is_nan() {
+        Error::data("the value is missing (NaN)")
+    } else if value.is_infinite() {
+        Error::data("the value is infinite")
+    } else {
+        Error::data(format!("{value:e} is outside the range of single precision"))
+            .with_remedy("rescale the column")
+    }
 }
 
 /// Whether `stored` entries out of `all` are few enough to be kept sparse: fewer than one in four.

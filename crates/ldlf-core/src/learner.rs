@@ -20,6 +20,11 @@ pub trait Learner: Send + Sync {
         self.facts().name
     }
 
+    /// What tables call it: its name, or one that tells it from the same learner with other settings.
+    fn title(&self) -> String {
+        self.name().to_string()
+    }
+
     /// Every parameter with its value.
     fn settings(&self) -> Settings;
 

@@ -5,13 +5,18 @@
 //! file: that is `ldlf-io`.
 
 pub mod algorithm;
+pub mod bootstrap;
+pub mod calibration;
 pub mod checkpoint;
+pub mod columns;
+pub mod conformal;
 pub mod context;
 pub mod dataset;
 pub mod early_stopping;
 pub mod error;
 pub mod estimates;
 pub mod evaluate;
+pub mod explain;
 pub mod facts;
 pub mod features;
 pub mod folds;

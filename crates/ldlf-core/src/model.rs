@@ -1,5 +1,6 @@
 //! What a fit leaves behind: a model that predicts, can be stored, and never changes.
 
+use crate::explain::Contributions;
 use crate::features::Row;
 use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph};
@@ -27,6 +28,12 @@ pub trait Model: Send + Sync {
     /// Adds the model to a graph of standard operators and gives its distributions, `[rows, labels]` or one row for all. `None` where
     /// the operators do not say what the model does; what was added then counts for nothing.
     fn add_to_graph(&self, _graph: &mut Graph, _features: &Flow) -> Option<Flow> {
+        None
+    }
+
+    /// How much every feature moves the predictions of `rows` away from the mean prediction over `background`; they sum to the
+    /// predictions. `None` where the model has no way of its own, and [`explain`](crate::explain) replaces columns.
+    fn contributions(&self, _background: &Features, _rows: &Features, _: &Threads) -> Option<Contributions> {
         None
     }
 

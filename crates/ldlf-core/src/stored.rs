@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::conformal::{Conformal, StoredConformal};
 use crate::error::Subject;
 use crate::learner::Summary;
 use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, TrainedModel, Value, message};
@@ -247,6 +248,9 @@ struct Document {
     features: usize,
     schema: Schema,
     summary: Summary,
+    /// What makes intervals and label sets of predictions; models of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conformal: Option<StoredConformal>,
     model: serde_json::Map<String, Value>,
 }
 
@@ -255,6 +259,7 @@ impl TrainedModel {
     pub fn to_parts(&self) -> Parts {
         let mut parts = Parts::new();
         self.model.store(&mut parts);
+        let conformal = self.conformal.as_ref().map(|conformal| conformal.store(&mut parts));
         let document = Document {
             format_version: FORMAT_VERSION,
             learner: self.learner.clone(),
@@ -262,6 +267,7 @@ impl TrainedModel {
             features: self.features,
             schema: self.schema.clone(),
             summary: self.summary.clone(),
+            conformal,
             model: std::mem::take(&mut parts.details),
         };
         match serde_json::to_value(document).expect("a document is plain data") {
@@ -307,9 +313,10 @@ impl TrainedModel {
                 document.learner
             ))
         })?;
-        let Document { learner, parameters, features, schema, summary, model, .. } = document;
+        let Document { learner, parameters, features, schema, summary, conformal, model, .. } = document;
         if schema.label_names.is_empty()
             || schema.feature_names.as_ref().is_some_and(|names| names.len() != features)
+            || schema.columns.as_ref().is_some_and(|of| of.width() != features || of.check().is_err())
             || schema.label_values.as_ref().is_some_and(|values| values.len() != schema.label_names.len())
         {
             return Err(Error::model_file(
@@ -319,7 +326,17 @@ impl TrainedModel {
         parts.details = model;
         let shape = ModelShape { features, labels: schema.label_names.len() };
         let model = (entry.load)(&parts, &shape)?;
-        Ok(TrainedModel { learner, parameters, features, schema, summary, model, out_of_fold: None })
+        let conformal = conformal.map(|stored| Conformal::load(&parts, stored)).transpose()?;
+        Ok(TrainedModel {
+            learner,
+            parameters,
+            features,
+            schema,
+            summary,
+            model,
+            out_of_fold: None,
+            conformal,
+        })
     }
 }
 

@@ -146,6 +146,8 @@ pub struct TargetRows {
     rows: usize,
     normalised: usize,
     sums: (f64, f64),
+    /// Whether all labels were whole numbers: counts.
+    whole: bool,
     growth: Growth,
 }
 
@@ -160,6 +162,7 @@ impl TargetRows {
             rows: 0,
             normalised: 0,
             sums,
+            whole: true,
             growth: Growth::default(),
         }
     }
@@ -201,6 +204,7 @@ impl TargetRows {
             sum
         };
         self.sums = (self.sums.0.min(sum), self.sums.1.max(sum));
+        self.whole &= row.iter().all(|value| value.fract() == 0.0);
         self.data.extend(row.iter().map(|v| (v / divisor) as f32));
         self.rows += 1;
         let held = self.growth.reached(size_of_val(&self.data[..]));
@@ -209,14 +213,19 @@ impl TargetRows {
 
     /// The distributions, and one notice when some rows were normalised.
     pub fn finish(self) -> Result<(Matrix<f32>, Option<String>)> {
-        let notice = (self.normalised > 0).then(|| {
-            format!(
+        let (least, most) = self.sums;
+        let notice = (self.normalised > 0).then(|| match (self.whole, least == most) {
+            (true, true) => format!("the labels are vote counts, {} votes per row", round(most)),
+            (true, false) => {
+                format!("the labels are vote counts, {} to {} votes per row", round(least), round(most))
+            }
+            _ => format!(
                 "{} of {} rows of labels did not sum to 1 (sums from {} to {}) and were normalised",
                 self.normalised,
                 self.rows,
                 round(self.sums.0),
                 round(self.sums.1)
-            )
+            ),
         });
         Ok((Matrix::new(self.rows, self.labels, self.data)?, notice))
     }

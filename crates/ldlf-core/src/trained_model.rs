@@ -1,12 +1,14 @@
 //! A model with what its file says about it: the learner, the parameters, the names of the columns.
 
+use crate::conformal::{Calibration, Conformal, check_level};
+use crate::error::Subject;
 use crate::features::Row;
 use crate::inputs::InputKind;
 use crate::learner::Summary;
 use crate::prediction::not_finite;
 use crate::{
     Csr, Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, Matrix, Model, Prediction, Result,
-    RowPredictor, Schema, Settings, Threads,
+    RowPredictor, Schema, Settings, Threads, folds, message,
 };
 
 /// A model with all that a model file says about it.
@@ -26,6 +28,9 @@ pub struct TrainedModel {
     /// Right after a fit: what the model says about its training rows without having seen them, where the learner can tell. Not kept in
     /// the model file.
     pub out_of_fold: Option<Matrix<f32>>,
+    /// What makes intervals and label sets with a promise of predictions: from out-of-fold predictions, or from held-out rows
+    /// ([`TrainedModel::fit_calibrated`]).
+    pub conformal: Option<Conformal>,
 }
 
 impl TrainedModel {
@@ -35,6 +40,9 @@ impl TrainedModel {
             return Err(Error::data("there are no rows to learn from").in_data(data.name()));
         }
         let Fitted { model, summary, out_of_fold } = learner.fit(data, context)?;
+        let out_of_fold = out_of_fold.map(Prediction::Distributions);
+        let conformal =
+            out_of_fold.as_ref().and_then(|unseen| Conformal::fit(unseen, data, Calibration::OutOfFold));
         let trained = TrainedModel {
             learner: learner.name().to_string(),
             parameters: learner.settings(),
@@ -42,10 +50,75 @@ impl TrainedModel {
             schema: data.schema().clone(),
             summary,
             model,
-            out_of_fold,
+            out_of_fold: out_of_fold.map(Prediction::into_distributions).transpose()?,
+            conformal,
         };
         trained.check_finite()?;
         Ok(trained)
+    }
+
+    /// As [`TrainedModel::fit`], on all but the given fraction of the rows, which tell how far predictions are off: what intervals and
+    /// label sets come from where the learner gives no out-of-fold predictions, or where the promise must rest on nothing but
+    /// exchangeable rows. Rows of a group stay together.
+    ///
+    /// ```
+    /// use ldlf_core::{FitContext, Threads, TrainedModel, generate, mean::Mean};
+    /// let data = generate::artificial(100, 0)?;
+    /// let learner = Mean::params().check()?;
+    /// let mut nobody = ();
+    /// let mut context = FitContext::new(1, Threads::one(), &mut nobody);
+    /// let model = TrainedModel::fit_calibrated(&learner, &data, 0.2, &mut context)?;
+    /// assert_eq!(model.predict_set(&data, 0.9)?.len(), 100);
+    /// # Ok::<(), ldlf_core::Error>(())
+    /// ```
+    pub fn fit_calibrated(
+        learner: &dyn Learner,
+        data: &Dataset,
+        fraction: f64,
+        context: &mut FitContext<'_>,
+    ) -> Result<Self> {
+        if !(fraction > 0.0 && fraction < 1.0) {
+            return Err(Error::parameter("calibrate", "above 0 and below 1", fraction));
+        }
+        let (seed, threads) = (context.seed.named("calibrate").value(), context.threads.clone());
+        let splits = folds::random_splits(data, 1.0 - fraction, 1, seed)?;
+        let mut trained = TrainedModel::fit(learner, &data.select(&splits[0].training), context)?;
+        let held_out = data.select(&splits[0].test);
+        let prediction = trained.predict_with(held_out.inputs(), &threads)?;
+        trained.conformal = Conformal::fit(&prediction, &held_out, Calibration::HeldOut);
+        Ok(trained)
+    }
+
+    /// Intervals that hold the true value of a row with probability `level`, one per row; [`conformal`](crate::conformal) says what is
+    /// promised.
+    pub fn predict_interval(&self, rows: &impl AsRef<Inputs>, level: f64) -> Result<Vec<(f64, f64)>> {
+        let (conformal, prediction) = (self.calibrated(level)?, self.predict(rows)?);
+        conformal.intervals(&prediction, self.numbers()?, level).ok_or_else(not_ordered)
+    }
+
+    /// Intervals that hold a new vote on a row with probability `level`, one per row.
+    pub fn predict_vote_interval(&self, rows: &impl AsRef<Inputs>, level: f64) -> Result<Vec<(f64, f64)>> {
+        let conformal = self.calibrated(level)?;
+        let prediction = self.predict(rows)?.into_distributions()?;
+        conformal.vote_intervals(&prediction, self.numbers()?, level).ok_or_else(not_ordered)
+    }
+
+    /// For every row whether each label is in the set that holds a random voter's label with probability `level`.
+    pub fn predict_set(&self, rows: &impl AsRef<Inputs>, level: f64) -> Result<Vec<Vec<bool>>> {
+        let conformal = self.calibrated(level)?;
+        Ok(conformal.sets(&self.predict(rows)?.into_distributions()?, level))
+    }
+
+    fn calibrated(&self, level: f64) -> Result<&Conformal> {
+        check_level(level)?;
+        self.conformal.as_ref().ok_or_else(|| {
+            Error::usage("this model has no calibration data, so that nothing can be promised")
+                .with_remedy(message!["fit it with ", Subject::Calibrate])
+        })
+    }
+
+    fn numbers(&self) -> Result<&[f64]> {
+        self.schema.label_values.as_deref().ok_or_else(not_ordered)
     }
 
     /// Whether it reads tables or images: what it was fitted on.
@@ -102,6 +175,11 @@ impl TrainedModel {
         });
         Box::new(CheckedRows { features: self.features, inner })
     }
+}
+
+fn not_ordered() -> Error {
+    Error::usage("intervals need labels that stand for numbers")
+        .with_remedy(message!["give ", Subject::LabelValues])
 }
 
 /// Refuses rows of another width before they reach a model.

@@ -123,6 +123,22 @@ impl Algorithm for DeepLdl {
         softmax_plan(parameters).check().map(drop)
     }
 
+    fn presets() -> Vec<Preset> {
+        vec![Preset::new(
+            "paper",
+            "as published: sgd with momentum on a network whose weights are given, no early stopping, no clipping of gradients; learning rate, schedule, batches and epochs are ours, the publication's are not known here",
+            [
+                "optimizer=sgd",
+                "momentum=0.9",
+                "weight_decay=0",
+                "max_grad_norm=none",
+                "warm_up=0",
+                "jitter=0",
+                "early_stopping=false",
+            ],
+        )]
+    }
+
     fn settings(parameters: &NetworkParameters) -> Settings {
         softmax_plan(parameters).settings()
     }

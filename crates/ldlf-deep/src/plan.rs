@@ -4,7 +4,6 @@ use std::path::Path;
 
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::parameters::{ParameterSet, ParameterType};
-use ldlf_core::split::SplitPart;
 use ldlf_core::{Auto, Dataset, Error, Inputs, Result, Seed, Settings};
 use ldlf_forest::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
@@ -122,14 +121,6 @@ impl Plan {
 pub(crate) fn sides(plan: &Plan, data: &Dataset, seed: Seed) -> (Vec<usize>, Vec<usize>) {
     if !plan.network.early_stopping {
         return ((0..data.rows()).collect(), Vec::new());
-    }
-    let is_valid = |part: &String| SplitPart::named(part) == Some(SplitPart::Valid);
-    if let Some(parts) = data.split() {
-        let (valid, rest): (Vec<usize>, Vec<usize>) =
-            (0..data.rows()).partition(|&row| is_valid(&parts[row]));
-        if !valid.is_empty() && !rest.is_empty() {
-            return (rest, valid);
-        }
     }
     hold_out(data, plan.network.validation_fraction, seed)
 }

@@ -107,11 +107,11 @@ impl Tried {
 }
 
 /// Stages of the race.
-pub const STAGES: usize = 4;
+pub const STAGES: usize = 5;
 
 /// The choices that come next, after some were tried; none when the race is over. Each stage depends on the best so far:
-/// how features are scaled (for sparse features also which loss), then how strong the regularisation is, then how deep trees are, then
-/// how splits are initialised.
+/// how features are scaled (for sparse features also which loss), then how strong the regularisation is, in two stages, then how deep trees
+/// are, then how splits are initialised.
 pub fn next_stage(
     stage: usize,
     tried: &[Tried],
@@ -121,7 +121,7 @@ pub fn next_stage(
     let start = Choice { depth: SHALLOW, ..Choice::fixed(features.cols()) }.with_strength(MIDDLE);
     let best = best_of(tried).map_or(start, |tried| tried.choice);
     let proposals: Vec<Choice> = match (stage, features) {
-        (0, Features::Dense(_)) => [Scaling::Ranks, Scaling::Standard, Scaling::Common]
+        (0, Features::Dense(_)) => [Scaling::Ranks, Scaling::Relevance, Scaling::Standard, Scaling::Common]
             .map(|scaling| Choice { scaling, ..start })
             .to_vec(),
         // Sparse columns have no ranks of their own.
@@ -130,8 +130,10 @@ pub fn next_stage(
             Choice { loss: LossForm::Forest, ..start },
             Choice { scaling: Scaling::Common, ..start },
         ],
-        (1, _) => (0..STRENGTHS.len()).map(|strength| best.with_strength(strength)).collect(),
-        (2, _) => {
+        (1, _) => vec![best.with_strength(MIDDLE - 1), best.with_strength(MIDDLE + 1)],
+        // The strongest only where stronger is better.
+        (2, _) if best.strength() == MIDDLE + 1 => vec![best.with_strength(STRENGTHS.len() - 1)],
+        (3, _) => {
             let depth = if best.strength() == STRENGTHS.len() - 1 { SHALLOWEST } else { DEEP };
             let mut proposals = vec![Choice { depth, ..best }, Choice { depth: DEEP, ..best }];
             // Deeper trees may want the neighbouring strength that came second.
@@ -139,7 +141,7 @@ pub fn next_stage(
             proposals
         }
         // Greedy splits need a unit each and a bias.
-        (3, _) if parameters.units.is_auto() && parameters.bias => {
+        (4, _) if parameters.units.is_auto() && parameters.bias => {
             vec![Choice { init: Init::Greedy, ..best }]
         }
         _ => Vec::new(),
@@ -170,14 +172,70 @@ fn second_strength(best: Choice, tried: &[Tried]) -> Option<Choice> {
         .map(|tried| tried.choice)
 }
 
-/// Those that go on: the best, and the next best where it is nearly as good.
+/// How far above the best a score may be and count as nearly as good.
+const NEARLY: f64 = 1.03;
+
+/// Those that go on: the best, and the same with the scaling that came second, where that was nearly as good: two forests that see the
+/// features in different ways are better together than two that hardly differ. Else the next best of all, where it is nearly as good.
 pub fn finalists(tried: &[Tried], most: usize) -> Vec<Tried> {
-    /// How far above the best a score may be.
-    const NEARLY: f64 = 1.03;
-    let mut sorted = tried.to_vec();
-    sorted.sort_by(|a, b| a.compared().total_cmp(&b.compared()));
-    let bound = sorted.first().map_or(0.0, |best| best.compared().max(0.0) * NEARLY);
-    sorted.retain(|tried| tried.compared() <= bound);
-    sorted.truncate(most);
-    sorted
+    let Some(best) = best_of(tried).copied() else { return Vec::new() };
+    let second = match second_scaling(tried, &best.choice) {
+        Some((scaling, ratio)) => {
+            Some(Tried { choice: Choice { scaling, ..best.choice }, score: best.score * ratio, ..best })
+        }
+        None => {
+            let others = tried.iter().filter(|tried| tried.choice != best.choice).copied();
+            let near = others.filter(|tried| tried.compared() <= best.compared().max(0.0) * NEARLY);
+            near.min_by(|a, b| a.compared().total_cmp(&b.compared()))
+        }
+    };
+    std::iter::once(best).chain(second).take(most).collect()
+}
+
+/// The scaling that came nearest to the best one with all else equal, and the ratio of their scores; none where that is not nearly as good.
+fn second_scaling(tried: &[Tried], best: &Choice) -> Option<(Scaling, f64)> {
+    let like_best = tried.iter().filter(|tried| tried.choice.scaling == best.scaling);
+    let pairs = like_best.flat_map(|own| {
+        let others = tried.iter().filter(|other| other.choice.scaling != best.scaling);
+        let others = others.filter(|other| Choice { scaling: best.scaling, ..other.choice } == own.choice);
+        others.map(|other| (other.choice.scaling, other.compared() / own.compared().max(f64::MIN_POSITIVE)))
+    });
+    pairs.filter(|(_, ratio)| *ratio <= NEARLY).min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(scaling: Scaling, depth: usize, strength: usize, score: f64) -> Tried {
+        let choice = Choice { scaling, depth, ..Choice::fixed(200) }.with_strength(strength);
+        Tried { choice, score, handicap: 0.0 }
+    }
+
+    #[test]
+    fn the_second_finalist_sees_the_features_in_another_way() {
+        let all = [
+            tried(Scaling::Ranks, 5, 1, 0.50),
+            tried(Scaling::Standard, 5, 1, 0.51),
+            tried(Scaling::Common, 5, 1, 0.60),
+            tried(Scaling::Ranks, 5, 2, 0.52),
+            tried(Scaling::Ranks, 7, 1, 0.45),
+            tried(Scaling::Ranks, 7, 0, 0.455),
+        ];
+        let finalists = finalists(&all, 2);
+        assert_eq!(finalists[0].choice, all[4].choice);
+        assert_eq!(finalists[1].choice, tried(Scaling::Standard, 7, 1, 0.0).choice);
+    }
+
+    #[test]
+    fn a_clear_winner_goes_on_alone() {
+        let all = [tried(Scaling::Ranks, 5, 1, 0.5), tried(Scaling::Standard, 5, 1, 0.6)];
+        assert_eq!(finalists(&all, 2).len(), 1);
+    }
+
+    #[test]
+    fn few_trees_go_to_one_setting() {
+        let all = [tried(Scaling::Ranks, 5, 1, 0.5), tried(Scaling::Standard, 5, 1, 0.5)];
+        assert_eq!(finalists(&all, 1).len(), 1);
+    }
 }

@@ -24,6 +24,8 @@ choices! {
         /// The normal score of a value's rank among the training rows: any monotone map of a column gives the same. Sparse columns are
         /// scaled as by standard.
         Ranks = "ranks",
+        /// As ranks, with a learning rate of its own for every column: columns that tell more about the targets learn faster.
+        Relevance = "relevance",
     }
 }
 
@@ -97,7 +99,7 @@ impl Encoder {
         let rows = WeightedRows { rows, weights };
         match (scaling, features) {
             (Scaling::Raw, _) => return Encoder::raw(features.cols(), bias),
-            (Scaling::Ranks, Features::Dense(matrix)) => {
+            (Scaling::Ranks | Scaling::Relevance, Features::Dense(matrix)) => {
                 let values = |column: usize| {
                     rows.rows.iter().map(|&row| (matrix.row(row)[column], rows.weight(row) as f32)).collect()
                 };
@@ -167,7 +169,7 @@ impl Encoder {
         bins.columns.iter().for_each(|&column| scale[column as usize] = 0.0);
         let mut limit = limit as f32;
         if scaling == Scaling::Common {
-            limit *= make_common(&mut scale);
+            limit = (limit * make_common(&mut scale)).min(f32::MAX);
         }
         Encoder { shift, scale, limit, bins, ranks: Ranks::none(), bias }
     }

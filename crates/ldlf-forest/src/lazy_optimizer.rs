@@ -26,6 +26,8 @@ pub struct LazyOptimizer {
     shards: Vec<Shard>,
     /// Empty when all weights decay to zero.
     decay_targets: DecayTargets,
+    /// Learning rates of the weights, relative to that of a step, `[inputs, units]`; empty when all are 1. Dense rows only.
+    rates: Vec<f32>,
     /// The steps since the last flush.
     pending: Vec<Step>,
 }
@@ -62,6 +64,7 @@ impl LazyOptimizer {
             gradient: Vec::new(),
             shards: chunks(map.inputs(), Self::sparse_shard(map.inputs())).map(shard).collect(),
             decay_targets: DecayTargets::new(),
+            rates: Vec::new(),
             pending: Vec::with_capacity(MAX_PENDING),
         }
     }
@@ -71,9 +74,16 @@ impl LazyOptimizer {
         LazyOptimizer { decay_targets, ..self }
     }
 
+    /// The same with a learning rate for every weight, relative to that of a step.
+    pub fn with_rates(self, rates: Vec<f32>) -> Self {
+        LazyOptimizer { rates, ..self }
+    }
+
     /// Forgets all moments and pending steps.
     pub fn restart(&mut self, map: &LinearMap) {
-        *self = LazyOptimizer::new(map).with_decay_targets(std::mem::take(&mut self.decay_targets));
+        *self = LazyOptimizer::new(map)
+            .with_decay_targets(std::mem::take(&mut self.decay_targets))
+            .with_rates(std::mem::take(&mut self.rates));
     }
 
     /// Dense inputs that one task updates: few large tasks, because each reads all of `G`.
@@ -106,7 +116,7 @@ impl LazyOptimizer {
         let rows = gradient.len() / units;
         let shard = Self::dense_shard(inputs);
         self.gradient.resize(inputs * units, 0.0);
-        let targets = &self.decay_targets;
+        let (targets, rates) = (&self.decay_targets, &self.rates);
         let slices = [map.weights_mut(), &mut self.first[..], &mut self.second[..], &mut self.gradient[..]];
         threads.for_each_chunk(slices, shard * units, |task, [weights, first, second, sums]| {
             let start = task * shard;
@@ -118,7 +128,9 @@ impl LazyOptimizer {
                 View::row_major(gradient, rows, units),
             );
             let bias = bias && start + count == inputs;
-            apply_step(step, bias, targets.get(start..).unwrap_or(&[]), units, weights, sums, first, second);
+            let (targets, rates) =
+                (targets.get(start..).unwrap_or(&[]), rates.get(start * units..).unwrap_or(&[]));
+            apply_step(step, bias, targets, rates, units, weights, sums, first, second);
         });
     }
 
@@ -133,23 +145,16 @@ impl LazyOptimizer {
     ) {
         let (inputs, units) = (map.inputs(), map.units());
         let shard = Self::dense_shard(inputs);
-        let targets = &self.decay_targets;
+        let (targets, rates) = (&self.decay_targets, &self.rates);
         let slices = [map.weights_mut(), &mut self.first[..], &mut self.second[..]];
         threads.for_each_chunk(slices, shard * units, |task, [weights, first, second]| {
             let start = task * shard;
             let count = weights.len() / units;
             let gradient = &gradient[start * units..(start + count) * units];
             let bias = bias && start + count == inputs;
-            apply_step(
-                step,
-                bias,
-                targets.get(start..).unwrap_or(&[]),
-                units,
-                weights,
-                gradient,
-                first,
-                second,
-            );
+            let (targets, rates) =
+                (targets.get(start..).unwrap_or(&[]), rates.get(start * units..).unwrap_or(&[]));
+            apply_step(step, bias, targets, rates, units, weights, gradient, first, second);
         });
     }
 
@@ -271,6 +276,7 @@ fn apply_step(
     step: &Step,
     bias: bool,
     targets: &[Vec<(u32, f32)>],
+    rates: &[f32],
     units: usize,
     weights: &mut [f32],
     gradient: &[f32],
@@ -282,7 +288,10 @@ fn apply_step(
     let (m, m_bias) = first.split_at_mut(decaying);
     let (v, v_bias) = second.split_at_mut(decaying);
     let (g, g_bias) = gradient.split_at(decaying);
-    vectorise!(step.apply(w, g, m, v));
+    match rates.get(..decaying) {
+        None => vectorise!(step.apply(w, g, m, v)),
+        Some(rates) => vectorise!(step.apply_at(rates, w, g, m, v)),
+    }
     vectorise!(step.without_decay().apply(w_bias, g_bias, m_bias, v_bias));
     for (targets, w) in targets.iter().zip(w.chunks_exact_mut(units)) {
         step.decay_toward(targets, w);

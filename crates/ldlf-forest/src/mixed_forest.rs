@@ -1,5 +1,6 @@
 //! The model of a forest that checks itself: soft trees, and beside them, where they help, grown trees and the mean.
 
+use ldlf_core::explain::Contributions;
 use ldlf_core::features::Row;
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
@@ -202,6 +203,26 @@ impl Model for MixedForest {
         }
         let mixed = graph.mix(&members)?;
         Some(graph.normalise(&mixed))
+    }
+
+    /// The weighted sum of those of the members.
+    fn contributions(
+        &self,
+        background: &Features,
+        rows: &Features,
+        threads: &Threads,
+    ) -> Option<Contributions> {
+        let mut members = Vec::new();
+        for part in &self.soft {
+            members.push((f64::from(part.weight), part.forest.contributions(background, rows, threads)?));
+        }
+        for part in &self.grown {
+            members.push((f64::from(part.weight), part.forest.contributions(background, rows, threads)?));
+        }
+        if let Some((mean, weight)) = &self.mean {
+            members.push((f64::from(*weight), Contributions::of_constant(mean, rows.rows(), rows.cols())));
+        }
+        Contributions::mixed(members)
     }
 
     /// The trees of the soft forest that weighs most.

@@ -1,5 +1,6 @@
 //! The shallow forest as a [`Model`]: predictions, single rows, graphs, views.
 
+use ldlf_core::explain::Contributions;
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{ModelShape, Parts};
@@ -25,6 +26,15 @@ impl Model for ShallowForest {
 
     fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
         Some(crate::graph::add_shallow(graph, features, &self.encoder, &self.map, &self.head))
+    }
+
+    fn contributions(
+        &self,
+        background: &Features,
+        rows: &Features,
+        threads: &Threads,
+    ) -> Option<Contributions> {
+        Some(crate::contributions::of_forest(self, background, rows, threads))
     }
 
     fn look_inside(&self, features: &Features, chosen: &[usize], threads: &Threads) -> Option<ForestView> {

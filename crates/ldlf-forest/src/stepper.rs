@@ -63,6 +63,11 @@ impl Stepper {
         Stepper { optimiser: self.optimiser.with_decay_targets(targets), ..self }
     }
 
+    /// The same with a learning rate for every weight, `[inputs, units]`, relative to that of a step.
+    pub fn with_rates(self, rates: Vec<f32>) -> Self {
+        Stepper { optimiser: self.optimiser.with_rates(rates), ..self }
+    }
+
     /// Scales the features.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder

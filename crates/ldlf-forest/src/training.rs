@@ -12,7 +12,7 @@ use ldlf_core::{
 };
 
 use crate::algorithm1::{Steps, Training};
-use crate::encoder::{EncodedRows, Encoder};
+use crate::encoder::{EncodedRows, Encoder, Scaling};
 use crate::greedy::soften;
 use crate::head::{Head, LeafUpdate};
 use crate::kernel::ROWS;
@@ -23,6 +23,7 @@ use crate::linear::LinearMap;
 use crate::mini_batches::{MiniBatches, Order};
 use crate::plan::{Encoding, Init, Plan};
 use crate::predict::{predict, predict_rows};
+use crate::relevance::learning_rates;
 use crate::shallow_forest::ShallowForest;
 use crate::stepper::{DropoutDraw, Stepper};
 use crate::tree_shape::check_memory;
@@ -220,6 +221,13 @@ impl<'a> InMemory<'a> {
         let bias = encoder.bias();
         let head = Head::new(shape, seed)?;
         let mut map = LinearMap::new(encoder.inputs() - usize::from(bias), bias, shape.units, seed);
+        let rates = match plan.encoding.scaling {
+            Scaling::Relevance => {
+                learning_rates(&encoder, data, rows, groups.as_ref(), &head, &context.threads)
+            }
+            _ => Vec::new(),
+        };
+        map.weights_mut().iter_mut().zip(&rates).for_each(|(weight, rate)| *weight *= rate);
         let decay_targets = match plan.init {
             Init::Random => DecayTargets::new(),
             Init::Greedy => {
@@ -230,7 +238,8 @@ impl<'a> InMemory<'a> {
         let stepper = Stepper::new(encoder, map, head, batches.size())
             .with_loss(plan.loss)
             .with_leave_out(groups.clone())
-            .with_decay_targets(decay_targets);
+            .with_decay_targets(decay_targets)
+            .with_rates(rates);
         Ok(InMemory {
             total: plan.total_iterations(rows.len()),
             prior: LeafPrior { strength: plan.leaves.prior, base },

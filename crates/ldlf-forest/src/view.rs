@@ -24,9 +24,7 @@ pub(crate) fn look_inside(
     let parts = threads.map(chunks(features.rows(), CHUNK), |rows| {
         let mut part = Part::new(forest.encoder.inputs(), trees * leaves);
         let shares = forest.route(features, rows.clone(), Some(&mut part));
-        for row in shares.chunks_exact(trees * leaves) {
-            part.mass.iter_mut().zip(row).for_each(|(sum, share)| *sum += f64::from(*share));
-        }
+        part.add_shares(&shares);
         part
     });
     let mut total = Part::new(forest.encoder.inputs(), trees * leaves);
@@ -58,7 +56,12 @@ pub(crate) fn look_inside(
 
 impl ShallowForest {
     /// The share of some rows that reaches every leaf, `[rows, trees, leaves]`; notes the inputs' sums in `part`.
-    fn route(&self, features: &Features, rows: std::ops::Range<usize>, part: Option<&mut Part>) -> Vec<f32> {
+    pub(crate) fn route(
+        &self,
+        features: &Features,
+        rows: std::ops::Range<usize>,
+        part: Option<&mut Part>,
+    ) -> Vec<f32> {
         let count = rows.len();
         let mut encoded = self.encoder.buffer(features);
         self.encoder.encode(features, rows, None, &mut encoded);
@@ -94,14 +97,15 @@ impl ShallowForest {
 }
 
 /// Sums over some rows.
-struct Part {
+pub(crate) struct Part {
     sum: Vec<f64>,
     squares: Vec<f64>,
-    mass: Vec<f64>,
+    /// The shares that reached every leaf, `[trees, leaves]`.
+    pub mass: Vec<f64>,
 }
 
 impl Part {
-    fn new(inputs: usize, leaves: usize) -> Self {
+    pub fn new(inputs: usize, leaves: usize) -> Self {
         Part { sum: vec![0.0; inputs], squares: vec![0.0; inputs], mass: vec![0.0; leaves] }
     }
 
@@ -123,7 +127,18 @@ impl Part {
         }
     }
 
-    fn add(&mut self, other: &Part) {
+    /// Adds the shares of rows, `[rows, trees, leaves]`.
+    pub fn add_shares(&mut self, shares: &[f32]) {
+        for row in shares.chunks_exact(self.mass.len()) {
+            self.mass.iter_mut().zip(row).for_each(|(sum, share)| *sum += f64::from(*share));
+        }
+    }
+
+    pub fn means(&self, rows: f64) -> Vec<f64> {
+        self.sum.iter().map(|sum| sum / rows).collect()
+    }
+
+    pub fn add(&mut self, other: &Part) {
         let pairs =
             [(&mut self.sum, &other.sum), (&mut self.squares, &other.squares), (&mut self.mass, &other.mass)];
         for (own, other) in pairs {
@@ -131,7 +146,7 @@ impl Part {
         }
     }
 
-    fn deviations(&self, rows: f64) -> Vec<f64> {
+    pub fn deviations(&self, rows: f64) -> Vec<f64> {
         let deviation =
             |(sum, squares): (&f64, &f64)| (squares / rows - (sum / rows).powi(2)).max(0.0).sqrt();
         self.sum.iter().zip(&self.squares).map(deviation).collect()

@@ -226,15 +226,53 @@ fn every_optimiser_and_schedule_learns_more_than_the_mean() {
     }
 }
 
+/// The units of the map whose weights differ after `iterations + 1` mini-batches from those after `iterations`, and the units of each tree.
+fn moved_units(learner: &LearnerEntry, iterations: usize) -> (Vec<u32>, Vec<Vec<u32>>) {
+    let data = data(None);
+    // Steps that nothing but a gradient moves, from leaves that differ.
+    let plain =
+        ["optimizer=sgd", "momentum=0", "weight_decay=0", "dropout=0", "schedule=constant", "warm_up=0"];
+    let fitted = |iterations: usize| {
+        let count = format!("iterations={iterations}");
+        let extra =
+            [&plain[..], &["leaf_every=1", "min_iterations=0", "early_stopping=false", &count]].concat();
+        let learner = (learner.build)(&settings(&extra)).unwrap();
+        let mut nobody = ();
+        let mut context = FitContext::new(3, Threads::one(), &mut nobody);
+        let mut parts = Parts::new();
+        TrainedModel::fit(&*learner, &data, &mut context).unwrap().model.store(&mut parts);
+        parts
+    };
+    let [before, after] = [fitted(iterations), fitted(iterations + 1)].map(|parts| {
+        let shape = parts.shape("weights").unwrap().to_vec();
+        (shape[1], parts.f32s("weights", &shape).unwrap())
+    });
+    let units = before.0;
+    let moved = (0..units as u32)
+        .filter(|&unit| {
+            let of = |weights: &[f32]| {
+                weights.iter().skip(unit as usize).step_by(units).copied().collect::<Vec<_>>()
+            };
+            of(&before.1) != of(&after.1)
+        })
+        .collect();
+    let trees = fitted(1).u32s("units", &[3, 7]).unwrap().chunks_exact(7).map(<[u32]>::to_vec).collect();
+    (moved, trees)
+}
+
 #[test]
 fn the_rule_of_neural_decision_forests_trains_one_tree_a_batch() {
-    let data = data(None);
-    let mut nobody = ();
-    let mut context = FitContext::new(3, Threads::one(), &mut nobody);
-    let learner = (LearnerEntry::of::<NeuralDecisionForest>().build)(&settings(&[])).unwrap();
-    let model = TrainedModel::fit(&*learner, &data, &mut context).unwrap();
-    assert_eq!(model.learner, "sndf-ldl");
-    assert!(kl(&model, &data) < kl(&fit(&data, &["iterations=1"], 1), &data));
+    let mut seen = std::collections::BTreeSet::new();
+    for iterations in 1..8 {
+        let (moved, trees) = moved_units(&LearnerEntry::of::<NeuralDecisionForest>(), iterations);
+        let of_tree =
+            |tree: &Vec<u32>| moved.iter().all(|unit| tree.contains(unit)) && moved.len() == tree.len();
+        let tree = trees.iter().position(of_tree);
+        seen.insert(tree.unwrap_or_else(|| panic!("step {iterations} moved {moved:?} of {trees:?}")));
+    }
+    assert!(seen.len() > 1, "the tree is drawn anew for every mini-batch: {seen:?}");
+    let (moved, trees) = moved_units(&LearnerEntry::of::<Forest>(), 3);
+    assert_eq!(moved.len(), trees.concat().len(), "trained jointly, every tree moves");
 }
 
 #[test]
@@ -397,7 +435,7 @@ fn relabelling_and_reordering_features_commute_with_training() {
     let other = Dataset::new(reordered.clone(), plain.targets().clone()).unwrap();
     let reached = kl(&fit(&other, &extra, 1), &other);
     let expected = mean_over_rows(&KL, plain.targets(), &base, None);
-    assert!((reached - expected).abs() < 0.25 * expected, "{reached} {expected}");
+    assert!((reached - expected).abs() < 0.1 * expected, "{reached} {expected}");
 }
 
 #[test]
@@ -481,12 +519,56 @@ fn out_of_fold_predictions_are_of_rows_that_were_not_seen() {
     let targets: Vec<f32> =
         (0..120).flat_map(|row| if (row * 31) % 7 < 3 { [0.9, 0.1] } else { [0.1, 0.9] }).collect();
     let data = Dataset::new(Features::Dense(features), Matrix::new(120, 2, targets).unwrap()).unwrap();
-    let extra =
-        ["choose=false", "leave_out=4", "given_back=0", "trees=8", "iterations=400", "leaf_prior=0.1"];
-    let model = fit(&data, &extra, 1);
-    let unseen = mean_over_rows(&KL, data.targets(), model.out_of_fold.as_ref().unwrap(), None);
-    assert!(unseen > 1.1 * kl(&model, &data), "{unseen} {}", kl(&model, &data));
-    assert!((model.summary.validation_kl.unwrap() - unseen).abs() < 1e-6);
+    for scaling in ["scaling=standard", "scaling=relevance"] {
+        let extra = [
+            "choose=false",
+            "leave_out=4",
+            "given_back=0",
+            "trees=8",
+            "iterations=400",
+            "leaf_prior=0.1",
+            scaling,
+        ];
+        let model = fit(&data, &extra, 1);
+        let unseen = mean_over_rows(&KL, data.targets(), model.out_of_fold.as_ref().unwrap(), None);
+        assert!(unseen > 1.1 * kl(&model, &data), "{scaling}: {unseen} {}", kl(&model, &data));
+        assert!((model.summary.validation_kl.unwrap() - unseen).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_target_of_a_row_does_not_reach_its_out_of_fold_prediction() {
+    let data = data(None);
+    let mut targets = data.targets().clone().into_vec();
+    targets[..data.labels()].rotate_left(1);
+    let other = data.clone().with_targets(Matrix::new(data.rows(), data.labels(), targets).unwrap()).unwrap();
+    for scaling in ["scaling=ranks", "scaling=relevance"] {
+        // A leaf prior would draw leaves to the mean of all targets.
+        let extra = ["leave_out=4", "given_back=0", "trees=8", "iterations=60", "leaf_prior=0", scaling];
+        let first_row = |data: &Dataset| fit(data, &extra, 1).out_of_fold.unwrap().row(0).to_vec();
+        assert_eq!(first_row(&data), first_row(&other), "{scaling}");
+    }
+}
+
+#[test]
+fn columns_that_tell_nothing_hardly_disturb_a_fit_by_relevance() {
+    let data = data(None);
+    let Features::Dense(matrix) = data.features().unwrap() else { panic!("dense") };
+    let noise = |row: usize, column: usize| ((row * 7919 + column * 104_729) % 1013) as f32;
+    let noisy: Vec<f32> = (0..data.rows())
+        .flat_map(|row| {
+            let own = matrix.row(row).to_vec();
+            own.into_iter().chain((0..60).map(move |column| noise(row, column)))
+        })
+        .collect();
+    let noisy = Matrix::new(data.rows(), matrix.cols() + 60, noisy).unwrap();
+    let noisy = data.clone().with_inputs(Features::Dense(noisy)).unwrap();
+    let unseen = |scaling: &str| {
+        let extra = ["leave_out=4", "given_back=0", "trees=8", "iterations=100", scaling];
+        fit(&noisy, &extra, 1).summary.validation_kl.unwrap()
+    };
+    let (ranks, relevance) = (unseen("scaling=ranks"), unseen("scaling=relevance"));
+    assert!(relevance < 0.9 * ranks, "{relevance} {ranks}");
 }
 
 #[test]

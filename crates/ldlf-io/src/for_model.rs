@@ -2,32 +2,55 @@
 
 use std::path::Path;
 
-use ldlf_core::{Csr, Dataset, Error, Features, Result, TrainedModel};
+use ldlf_core::error::Subject;
+use ldlf_core::{Csr, Dataset, Error, Features, Matrix, Result, Schema, TrainedModel, message};
 
 use crate::format::Format;
-use crate::read::{self, Loaded, ReadOptions, RowStream};
+use crate::read::{self, Loaded, ReadOptions, RowStream, Wanted};
 
 /// Reads features and labels as the model has them, unless `options` say otherwise.
 pub fn read_for_model(path: &Path, model: &TrainedModel, options: &ReadOptions) -> Result<Loaded> {
     check_kind(model, false)?;
+    let schema = with_columns_called(&model.schema, &options.features)?;
     let options = options_for_model(path, model, options);
-    let mut loaded = read::read(path, &options)?;
+    let mut loaded = read::read_as(path, &options, Some(&schema))?;
     loaded.dataset = fitted_to_model(loaded.dataset, path, &options, model)?;
     Ok(loaded)
 }
 
-/// Opens a table for predictions; names of features in `options` take the place of the model's.
+/// Opens a table for predictions; names of features in `options` take the place of the model's. For `keep` and `tolerant` see
+/// [`Wanted`].
 pub fn stream_for_model(
     path: &Path,
     model: &TrainedModel,
     options: &ReadOptions,
+    keep: &[String],
+    tolerant: bool,
 ) -> Result<Box<dyn RowStream>> {
     check_kind(model, false)?;
-    let mut schema = model.schema.clone();
-    if !options.features.is_empty() {
-        schema.feature_names = Some(options.features.clone());
+    let schema = with_columns_called(&model.schema, &options.features)?;
+    let wanted = Wanted { schema: &schema, features: model.features, keep, tolerant };
+    read::stream_wanted(path, options.format, &wanted)
+}
+
+/// The schema with other names of the columns that it reads, if some are given, in its order.
+fn with_columns_called(schema: &Schema, names: &[String]) -> Result<Schema> {
+    let mut schema = schema.clone();
+    match &mut schema.columns {
+        _ if names.is_empty() => {}
+        None => schema.feature_names = Some(names.to_vec()),
+        Some(columns) if columns.list.len() == names.len() => {
+            columns.list.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(name));
+        }
+        Some(columns) => {
+            let (given, read) = (names.len(), columns.list.len());
+            return Err(Error::usage(message![
+                Subject::Features,
+                " names {given} columns where the model reads {read}"
+            ]));
+        }
     }
-    read::stream(path, options.format, &schema, model.features)
+    Ok(schema)
 }
 
 /// The options for a table of the model's features or images and labels, where the given ones do not say otherwise.
@@ -35,19 +58,18 @@ pub fn options_for_model(table: &Path, model: &TrainedModel, options: &ReadOptio
     let mut options = options.clone();
     options.image_column = options.image_column.or_else(|| model.schema.image_column.clone());
     // Where columns have no names, the names of the model choose nothing; only their number must fit.
-    let format = options.format.or_else(|| Format::from_path(table));
+    let format = options.format.or_else(|| Format::of_input(table)).or(table.is_dir().then_some(Format::Csv));
     // A model of one ordered label remembers its column and its spread.
     if let (Some(single), true) = (&model.schema.single, options.labels.is_empty()) {
         options.label_column = options.label_column.or_else(|| single.column.clone());
         options.spread = options.spread.or_else(|| single.spread.clone());
     }
-    if format.is_some_and(Format::names_columns) {
-        if options.labels.is_empty() && options.spread.is_none() && options.votes.is_none() {
-            options.labels = model.schema.label_names.clone();
-        }
-        if options.features.is_empty() {
-            options.features = model.schema.feature_names.clone().unwrap_or_default();
-        }
+    if format.is_some_and(Format::names_columns)
+        && options.labels.is_empty()
+        && options.spread.is_none()
+        && options.votes.is_none()
+    {
+        options.labels = model.schema.label_names.clone();
     }
     if options.label_values.is_none() {
         options.label_values = model.schema.label_values.clone();
@@ -63,18 +85,47 @@ pub fn fitted_to_model(
     options: &ReadOptions,
     model: &TrainedModel,
 ) -> Result<Dataset> {
+    let data = with_labels_of_model(data, path, model)?;
     let expected = model.schema.label_names.len();
     if data.labels() != expected {
         return Err(Error::data(format!("{} labels where the model has {expected}", data.labels()))
             .with_remedy("give the labels it was trained on")
             .in_file(path));
     }
-    let format = options.format.or_else(|| Format::from_path(path));
+    let format = options.format.or_else(|| Format::of_input(path));
     if format.is_some_and(Format::is_open_ended) {
         let wide = widened(data.features()?.clone(), model.features);
         return data.with_inputs(wide);
     }
     Ok(data)
+}
+
+/// The rows with their labels in the model's order: by name, where the file has names. Labels of other names are refused.
+fn with_labels_of_model(data: Dataset, path: &Path, model: &TrainedModel) -> Result<Dataset> {
+    let (found, wanted) = (&data.schema().label_names, &model.schema.label_names);
+    // Names that nobody gave say nothing.
+    let unnamed =
+        |names: &[String]| names.iter().enumerate().all(|(at, name)| *name == format!("label_{at}"));
+    if found == wanted || found.len() != wanted.len() || unnamed(found) || unnamed(wanted) {
+        return Ok(data);
+    }
+    let place = |name: &String| found.iter().position(|other| other == name);
+    let Some(order) = wanted.iter().map(place).collect::<Option<Vec<usize>>>() else {
+        let other = found.iter().find(|name| !wanted.contains(name)).cloned().unwrap_or_default();
+        return Err(Error::data(format!("{other:?} is no label of the model"))
+            .with_remedy(format!("its labels are {}", wanted.join(", ")))
+            .in_file(path));
+    };
+    let targets: Vec<f32> = (0..data.rows())
+        .flat_map(|row| order.iter().map(|&label| data.targets().row(row)[label]).collect::<Vec<_>>())
+        .collect();
+    let targets = Matrix::new(data.rows(), order.len(), targets)?;
+    let schema = Schema {
+        label_names: wanted.clone(),
+        label_values: model.schema.label_values.clone(),
+        ..data.schema().clone()
+    };
+    data.with_targets(targets)?.with_schema(schema)
 }
 
 /// Refuses images for a model of tables and tables for a model of images, before anything is read.

@@ -7,23 +7,32 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use ldlf_core::error::Subject;
-use ldlf_core::{Error, Result, Schema};
+use ldlf_core::{Error, Result};
 
+use crate::read::table::Table;
 use crate::read::{Loaded, ReadOptions, RowStream, Source};
 use crate::write::{TableForm, WriteDataset};
 
-/// Reads one column of text.
-pub(crate) type ReadTextColumn = fn(Source, &str, Subject) -> Result<Vec<String>>;
+/// Opens a table whose columns have names.
+pub(crate) type OpenTable = fn(Source) -> Result<Box<dyn Table>>;
+
+/// How a file is read.
+pub(crate) enum Reads {
+    /// A table whose columns have names: rows of cells.
+    Table(OpenTable),
+    /// Arrays of features and labels.
+    Arrays {
+        /// Reads a whole file.
+        read: fn(Source, &ReadOptions) -> Result<Loaded>,
+        /// Reads so many features in blocks.
+        stream: fn(Source, usize) -> Result<Box<dyn RowStream>>,
+    },
+}
 
 /// What a format can do.
 pub(crate) struct FileFormat {
-    /// Reads a whole file.
-    pub read: fn(Source, &ReadOptions) -> Result<Loaded>,
-    /// Reads features in blocks, for a model with such names and so many features.
-    pub stream: fn(Source, &Schema, usize) -> Result<Box<dyn RowStream>>,
-    /// Reads one column of text, where columns have names; the last argument is what the user set to name it.
-    pub text_column: Option<ReadTextColumn>,
+    /// How it is read.
+    pub reads: Reads,
     /// Whether the table of contents stands at the end, so that a pipe will not do.
     pub seeks: bool,
     /// Whether a file does not show the columns after the last that it uses.
@@ -32,6 +41,16 @@ pub(crate) struct FileFormat {
     pub tables: &'static [TableForm],
     /// How a dataset is written.
     pub dataset: Option<WriteDataset>,
+}
+
+impl FileFormat {
+    /// How its tables are opened, where columns have names.
+    pub fn open_table(&self) -> Option<OpenTable> {
+        match self.reads {
+            Reads::Table(open) => Some(open),
+            Reads::Arrays { .. } => None,
+        }
+    }
 }
 
 /// Makes [`Format`] of lines `Variant [name, other extensions] "documentation" = statement`, with `if "feature"` where it is optional.
@@ -81,6 +100,8 @@ formats! {
     Tsv ["tsv"] "Tab-separated values with a header." = csv::TSV,
     Parquet ["parquet"] "Apache Parquet." = parquet::FORMAT if "parquet",
     Arrow ["arrow", "feather", "arrows", "ipc"] "Apache Arrow IPC: a file (Feather version 2 is one) or a stream." = arrow::FORMAT if "parquet",
+    JsonLines ["jsonl", "ndjson"] "JSON lines: one object per row." = json_lines::FORMAT,
+    Xlsx ["xlsx"] "Excel workbooks." = xlsx::FORMAT if "xlsx",
     Npz ["npz"] "A zip archive of NumPy arrays." = npz::FORMAT,
     Svm ["svm", "svmlight", "libsvm"] "svmlight lines with label distributions." = svm::FORMAT,
 }
@@ -97,6 +118,23 @@ impl Format {
         path.extension()?.to_str()?.parse().ok()
     }
 
+    /// The format of a file to read: as [`Format::from_path`], after the extension of a compression (`votes.csv.gz`).
+    ///
+    /// ```
+    /// use ldlf_io::Format;
+    /// assert_eq!(Format::of_input("votes.csv.gz".as_ref()), Some(Format::Csv));
+    /// ```
+    pub fn of_input(path: &Path) -> Option<Self> {
+        if Self::is_packed(path) { Self::from_path(&path.with_extension("")) } else { Self::from_path(path) }
+    }
+
+    /// Whether the extension is that of a compression which is read.
+    pub(crate) fn is_packed(path: &Path) -> bool {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension
+            .is_some_and(|name| ["gz", "zst", "bz2"].iter().any(|known| name.eq_ignore_ascii_case(known)))
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         self.extensions()[0]
@@ -104,7 +142,7 @@ impl Format {
 
     /// Whether its columns have names.
     pub fn names_columns(self) -> bool {
-        self.statement().is_ok_and(|format| format.text_column.is_some())
+        self.statement().is_ok_and(|format| format.open_table().is_some())
     }
 
     /// Whether it cannot be read from a pipe.

@@ -161,6 +161,8 @@ struct Inner {
     /// Where the last whole line ends.
     end: u64,
     folds: HashMap<String, FoldRecord>,
+    /// The build of every line that was there when the journal was opened.
+    builds: Vec<String>,
 }
 
 impl Journal {
@@ -173,17 +175,23 @@ impl Journal {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
         let (lines, whole) = parse(&path, &bytes)?;
+        let builds = lines.iter().map(|line| line.key.build.clone()).collect();
         let folds = lines.into_iter().map(|line| (line.key.text(), line.result)).collect();
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(io)?;
         }
         file.seek(SeekFrom::Start(whole as u64)).map_err(io)?;
-        Ok(Journal { path, inner: Mutex::new(Inner { file, end: whole as u64, folds }) })
+        Ok(Journal { path, inner: Mutex::new(Inner { file, end: whole as u64, folds, builds }) })
     }
 
     /// How many finished folds there are.
     pub fn len(&self) -> usize {
         self.lock().folds.len()
+    }
+
+    /// How many of the folds that were there when it was opened come from other builds, and are never given back to this one.
+    pub fn of_other_builds(&self, build: &str) -> usize {
+        self.lock().builds.iter().filter(|other| *other != build).count()
     }
 
     /// Whether there is no finished fold.

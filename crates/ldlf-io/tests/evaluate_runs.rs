@@ -1,11 +1,13 @@
 //! Whole runs of the evaluation loop with `mean` and a small learner that iterates.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ldlf_core::early_stopping::hold_out;
 use ldlf_core::evaluate::{
-    CrossValidation, FoldResult, JobId, Plan, Protocol, Watcher, cross_validate, fold_seed,
+    Build, CrossValidation, FoldResult, JobId, Plan, Protocol, Watcher, cross_validate, fold_seed,
 };
 use ldlf_core::folds::{self, Fold};
 use ldlf_core::learner::Summary;
@@ -103,7 +105,16 @@ fn mean() -> Box<dyn Learner> {
 }
 
 fn plan<'a>(data: &'a Dataset, learners: &'a [Box<dyn Learner>], folds: &'a [Fold]) -> Plan<'a> {
-    Plan { data, learners, folds, protocol: Protocol::Clean, seed: 7, threads: 1, journal: None }
+    Plan {
+        data,
+        learners,
+        folds,
+        protocol: Protocol::Clean,
+        seed: 7,
+        threads: 1,
+        journal: None,
+        build: Build { id: "1", commit: None },
+    }
 }
 
 /// The table without what the clock decides.
@@ -162,7 +173,7 @@ fn the_json_is_the_object_of_the_design() {
     let json = serde_json::to_value(&table).unwrap();
     let keys =
         |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-    assert_eq!(keys(&json), "dataset rows features labels protocol seed results");
+    assert_eq!(keys(&json), "dataset rows features labels protocol seed results build");
     assert_eq!(json["labels"], serde_json::json!(["y1", "y2", "y3"]));
     assert_eq!((&json["protocol"], &json["rows"]), (&"clean".into(), &20.into()));
     assert_eq!(json["results"][1]["parameters"], serde_json::json!({"iterations": 3}));
@@ -305,7 +316,40 @@ fn a_journal_is_not_taken_for_another_runs() {
     assert_eq!(fitted(&Plan { folds: &folds::seeded(&data, 2, 1).unwrap(), ..run }), 2, "other folds");
     let other = generate::artificial(40, 1).unwrap();
     assert_eq!(fitted(&Plan { data: &other, ..run }), 2, "other data of the same name");
-    assert_eq!(journal.len(), 12);
+    assert_eq!(fitted(&Plan { build: Build { id: "2", commit: None }, ..run }), 2, "another build");
+    assert_eq!(journal.len(), 14);
+    let again = Journal::open(folder.path().join("journal.jsonl")).unwrap();
+    assert_eq!(["1", "2", "3"].map(|build| again.of_other_builds(build)), [2, 12, 14]);
+}
+
+#[test]
+fn copies_of_a_row_are_held_out_together_in_the_released_protocol() {
+    /// Holds rows out as learners do, and compares what it would learn from with them.
+    struct HoldsOut;
+    impl Learner for HoldsOut {
+        fn facts(&self) -> &'static Facts {
+            const { &Facts::new("holds-out", "a test", "") }
+        }
+
+        fn settings(&self) -> Settings {
+            Settings::new()
+        }
+
+        fn fit(&self, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
+            let rows = |rows: &[usize]| -> BTreeSet<Vec<u32>> {
+                let bits = |row: &[f32]| row.iter().map(|value| value.to_bits()).collect();
+                rows.iter().map(|&row| bits(data.targets().row(row))).collect()
+            };
+            let (training, held) = hold_out(data, 0.3, context.seed);
+            assert!(!held.is_empty() && rows(&training).is_disjoint(&rows(&held)));
+            mean().fit(data, context)
+        }
+    }
+    let data = generate::artificial(60, 0).unwrap();
+    let folds = folds::released(data.rows(), 0).unwrap();
+    let learners: [Box<dyn Learner>; 1] = [Box::new(HoldsOut)];
+    let run = Plan { protocol: Protocol::Released, ..plan(&data, &learners, &folds) };
+    cross_validate(&run, &()).unwrap();
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn columns_are_those_the_model_names_in_its_order() {
     let data = read_for_model(&other, &model, &ReadOptions::default()).unwrap().dataset;
     assert_eq!(data.schema().feature_names, Some(vec!["x".into(), "y".into()]));
     assert_eq!(data.targets().as_slice(), [0.75, 0.25]);
-    let mut rows = stream_for_model(&other, &model, &ReadOptions::default()).unwrap();
+    let mut rows = stream_for_model(&other, &model, &ReadOptions::default(), &[], false).unwrap();
     assert_eq!(rows.next_block(10).unwrap(), Some(data.features().unwrap().clone()));
 }
 

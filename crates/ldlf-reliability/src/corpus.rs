@@ -9,7 +9,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use ldlf::internals::core::evaluate::{Plan, Protocol, cross_validate};
+use ldlf::internals::core::evaluate::{Build, Plan, Protocol, cross_validate};
 use ldlf::internals::core::stored::Parts;
 use ldlf::internals::io::journal::Journal;
 use ldlf::internals::io::results;
@@ -75,6 +75,84 @@ pub fn table(separator: char) -> Vec<Sample> {
     }
     let votes = format!("\u{feff}a{separator}label_1{separator}label_2\r\n1{separator}3{separator}4\r\n");
     vec![Sample::Bytes(text.into_bytes()), Sample::Bytes(votes.into_bytes())]
+}
+
+/// JSON lines: numbers, texts, flags, and keys that come late.
+pub fn json_lines() -> Vec<Sample> {
+    let line = |row: usize| {
+        let (a, b) = (row as f64 * 0.5, ["red", "blue"][row % 2]);
+        format!(
+            "{{\"a\": {a}, \"b\": \"{b}\", \"c\": {}, \"label_1\": 1, \"label_2\": 3}}\n",
+            row.is_multiple_of(3)
+        )
+    };
+    let late =
+        "{\"a\": null, \"label_1\": 1, \"label_2\": 1}\n\n{\"label_2\": 2, \"a\": 2, \"label_1\": 1}\n";
+    let text: String = (0..20).map(line).collect();
+    vec![
+        Sample::Bytes(text.into_bytes()),
+        Sample::Bytes(format!("{late}{}", late.replace("null", "7")).into_bytes()),
+    ]
+}
+
+/// Excel workbooks with one sheet of numbers and texts.
+pub fn workbooks() -> Vec<Sample> {
+    const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
+    const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
+    const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let text = |at: &str, text: &str| format!("<c r=\"{at}\" t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let number = |at: &str, number: f64| format!("<c r=\"{at}\"><v>{number}</v></c>");
+    let mut rows = format!(
+        "<row r=\"1\">{}{}{}{}</row>",
+        text("A1", "a"),
+        text("B1", "b"),
+        text("C1", "label_1"),
+        text("D1", "label_2")
+    );
+    for row in 2..8 {
+        let at = |column: char| format!("{column}{row}");
+        let cells = [
+            number(&at('A'), f64::from(row) * 0.5),
+            text(&at('B'), ["red", "blue"][row as usize % 2]),
+            number(&at('C'), 1.0),
+            number(&at('D'), 3.0),
+        ];
+        rows += &format!("<row r=\"{row}\">{}</row>", cells.concat());
+    }
+    let members = [
+        (
+            "[Content_Types].xml",
+            format!(
+                "{HEAD}<Types xmlns=\"{PACKAGE}/content-types\"><Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Default Extension=\"xml\" ContentType=\"application/xml\"/></Types>"
+            ),
+        ),
+        (
+            "_rels/.rels",
+            format!(
+                "{HEAD}<Relationships xmlns=\"{PACKAGE}/relationships\"><Relationship Id=\"r1\" Type=\"{OFFICE}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
+            ),
+        ),
+        (
+            "xl/workbook.xml",
+            format!(
+                "{HEAD}<workbook xmlns=\"{MAIN}\" xmlns:r=\"{OFFICE}\"><sheets><sheet name=\"votes\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>"
+            ),
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            format!(
+                "{HEAD}<Relationships xmlns=\"{PACKAGE}/relationships\"><Relationship Id=\"r1\" Type=\"{OFFICE}/worksheet\" Target=\"worksheets/sheet1.xml\"/></Relationships>"
+            ),
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            format!("{HEAD}<worksheet xmlns=\"{MAIN}\"><sheetData>{rows}</sheetData></worksheet>"),
+        ),
+    ];
+    vec![Sample::Archive(
+        members.into_iter().map(|(name, text)| (name.to_string(), text.into_bytes())).collect(),
+    )]
 }
 
 /// Archives of small images: colours as JPEG, grey with alpha as PNG.
@@ -315,6 +393,7 @@ pub fn evaluations() -> (Vec<Sample>, Vec<Sample>) {
         seed: 0,
         threads: 1,
         journal: Some(&journal),
+        build: Build::VERSION,
     };
     let evaluation = cross_validate(&plan, &()).expect("a short evaluation");
     results::save(folder.path(), &evaluation, &data).expect("the folder can be written");

@@ -66,6 +66,8 @@ impl Reader {
             "tsv" => corpus::table('\t'),
             "parquet" => corpus::parquet_tables(),
             "arrow" => corpus::arrow_tables(),
+            "jsonl" => corpus::json_lines(),
+            "xlsx" => corpus::workbooks(),
             "npz" => corpus::npz(),
             "mat" => corpus::mat(),
             "svm" => corpus::svm(),

@@ -117,6 +117,8 @@ readers! {
     damaged_tsv_is_refused_or_valid "tsv",
     damaged_parquet_is_refused_or_valid "parquet",
     damaged_arrow_is_refused_or_valid "arrow",
+    damaged_json_lines_are_refused_or_valid "jsonl",
+    damaged_workbooks_are_refused_or_valid "xlsx",
     damaged_npz_is_refused_or_valid "npz",
     damaged_mat_is_refused_or_valid "mat",
     damaged_svmlight_is_refused_or_valid "svm",

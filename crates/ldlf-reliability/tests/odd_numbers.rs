@@ -1,5 +1,6 @@
 //! Odd but possible data: every learner gives valid distributions and finite losses, or says in one sentence why not.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -94,11 +95,52 @@ fn cases() -> Vec<(&'static str, Dataset)> {
     ]
 }
 
-/// Fits, predicts, stores and loads; gives what is wrong.
-fn fault(entry: &LearnerEntry, settings: &Settings, data: &Dataset) -> Option<String> {
+/// What learners may refuse: the learner, the cases (or what begins like it) and the beginning of the sentence. Whatever else is refused
+/// is a fault, and so is a line here that nothing is refused by.
+const REFUSALS: &[(&str, &str, &str)] = &[];
+
+/// Takes note of what is refused in a case, which must be expected, and gives what is wrong.
+fn fault(
+    entry: &LearnerEntry,
+    settings: &Settings,
+    (name, data): (&str, &Dataset),
+    refused: &mut BTreeSet<usize>,
+) -> Option<String> {
+    let sentence = match attempt(entry, settings, data) {
+        Borne::Valid => return None,
+        Borne::Fault(fault) => return Some(fault),
+        Borne::Refused(sentence) => sentence,
+    };
+    let expected = REFUSALS.iter().position(|(learner, case, beginning)| {
+        *learner == entry.name() && *case == name && sentence.starts_with(beginning)
+    });
+    match expected {
+        Some(place) => {
+            refused.insert(place);
+            None
+        }
+        None => Some(format!("is refused, which is not expected: {sentence:?}")),
+    }
+}
+
+/// One sentence, without NaN.
+fn is_sentence(text: &str) -> bool {
+    text.len() > 20 && !text.contains('\n') && !text.contains("NaN")
+}
+
+/// How a learner bears data.
+enum Borne {
+    Valid,
+    /// By one sentence.
+    Refused(String),
+    Fault(String),
+}
+
+/// Fits, predicts, stores and loads.
+fn attempt(entry: &LearnerEntry, settings: &Settings, data: &Dataset) -> Borne {
     let learner = match (entry.build)(settings) {
         Ok(learner) => learner,
-        Err(error) => return Some(format!("cannot be built: {error}")),
+        Err(error) => return Borne::Fault(format!("cannot be built: {error}")),
     };
     let attempt = || -> Result<Option<String>, Error> {
         let mut silent = ();
@@ -121,35 +163,39 @@ fn fault(entry: &LearnerEntry, settings: &Settings, data: &Dataset) -> Option<St
         Ok(None)
     };
     match catch_unwind(AssertUnwindSafe(attempt)) {
-        Ok(Ok(fault)) => fault,
-        // One sentence, without NaN.
+        Ok(Ok(fault)) => fault.map_or(Borne::Valid, Borne::Fault),
         Ok(Err(error @ (Error::Usage(_) | Error::Data(_) | Error::Training(_)))) => {
             let text = error.to_string();
-            let is_sentence = text.len() > 20 && !text.contains('\n') && !text.contains("NaN");
-            (!is_sentence).then(|| format!("is refused by {text:?}"))
+            if is_sentence(&text) {
+                Borne::Refused(text)
+            } else {
+                Borne::Fault(format!("is refused by {text:?}"))
+            }
         }
-        Ok(Err(error)) => Some(format!("failed: {error}")),
+        Ok(Err(error)) => Borne::Fault(format!("failed: {error}")),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
-            Some(format!("panicked: {}", text.unwrap_or_default()))
+            Borne::Fault(format!("panicked: {}", text.unwrap_or_default()))
         }
     }
 }
 
 #[test]
 fn every_learner_bears_odd_data_or_says_why_not() {
-    let mut faults = Vec::new();
+    let (mut faults, mut refused) = (Vec::new(), BTreeSet::new());
     let cases = cases();
     let learners = registry::learners();
     for entry in &learners {
         let settings = ldlf_reliability::learners::short_settings(entry);
         for (name, data) in &cases {
-            if let Some(fault) = fault(entry, &settings, data) {
+            if let Some(fault) = fault(entry, &settings, (name, data), &mut refused) {
                 faults.push(format!("{} on {name}: {fault}", entry.name()));
             }
         }
     }
+    let idle = (0..REFUSALS.len()).filter(|place| !refused.contains(place));
+    faults.extend(idle.map(|place| format!("{:?} is expected to be refused and is not", REFUSALS[place])));
     println!("{} odd cases for {} learners, {} faults", cases.len(), learners.len(), faults.len());
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
@@ -178,11 +224,18 @@ fn the_forest_bears_odd_data_with_its_own_settings_and_those_of_its_presets() {
     let mut all: Vec<(&str, Settings)> =
         variants.drain(..).map(|(name, pairs)| (name, Settings::parse(pairs).unwrap())).collect();
     all.extend(presets);
+    let hasty = ["saturated splits", "dead leaves", "released", "released-movie"];
     let mut faults = Vec::new();
     for (variant, settings) in &all {
         for (name, data) in cases() {
-            if let Some(fault) = fault(&entry, &short(settings), &data) {
-                faults.push(format!("{variant} on {name}: {fault}"));
+            match attempt(&entry, &short(settings), &data) {
+                Borne::Valid => {}
+                // A learning rate a hundred times too large may end in numbers that are not finite, on any data.
+                Borne::Refused(sentence)
+                    if hasty.contains(variant) && sentence.contains("not a finite number") => {}
+                Borne::Refused(text) | Borne::Fault(text) => {
+                    faults.push(format!("{variant} on {name}: {text}"))
+                }
             }
         }
     }
@@ -191,7 +244,7 @@ fn the_forest_bears_odd_data_with_its_own_settings_and_those_of_its_presets() {
 }
 
 #[test]
-fn ten_thousand_labels_are_borne_or_refused() {
+fn ten_thousand_labels_are_borne() {
     // Problem transformation compares every pair of labels: hours, however little memory it takes. The search fits most of the others
     // again, several times each.
     let too_slow = ["pt-svm", "sldlf-auto"];
@@ -200,8 +253,9 @@ fn ten_thousand_labels_are_borne_or_refused() {
     for entry in registry::learners().iter().filter(|entry| !too_slow.contains(&entry.name())) {
         let started = Instant::now();
         let settings = ldlf_reliability::learners::short_settings(entry);
-        if let Some(fault) = fault(entry, &settings, &many) {
-            faults.push(format!("{}: {fault}", entry.name()));
+        match attempt(entry, &settings, &many) {
+            Borne::Valid => {}
+            Borne::Refused(text) | Borne::Fault(text) => faults.push(format!("{}: {text}", entry.name())),
         }
         println!("{}: {:.1} s", entry.name(), started.elapsed().as_secs_f64());
     }
@@ -264,18 +318,23 @@ fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
                     let mut context = FitContext::new(0, Threads::one(), &mut observer);
                     TrainedModel::fit(&*(entry.build)(&settings)?, &data, &mut context).map(drop)
                 }));
-                sender.send((format!("{}.{}", entry.name(), parameter.name), attempt.is_ok())).unwrap();
+                let fault = match attempt {
+                    Err(_) => Some("panicked".to_string()),
+                    // The observer ends every fit: a learner may have nothing to give by then.
+                    Ok(Err(Error::Interrupted)) => None,
+                    Ok(Err(error)) if !is_sentence(&error.to_string()) => Some(error.to_string()),
+                    Ok(_) => None,
+                };
+                sender.send((format!("{}.{}", entry.name(), parameter.name), fault)).unwrap();
             }
         }
     });
     let (mut tried, mut faults, mut last) = (0, Vec::new(), String::new());
     loop {
         match receiver.recv_timeout(std::time::Duration::from_secs(60)) {
-            Ok((name, borne)) => {
+            Ok((name, fault)) => {
                 tried += 1;
-                if !borne {
-                    faults.push(name.clone());
-                }
+                faults.extend(fault.map(|fault| format!("{name}: {fault}")));
                 last = name;
             }
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
@@ -284,5 +343,5 @@ fn enormous_whole_numbers_are_borne_or_refused_by_every_parameter() {
     }
     worker.join().unwrap();
     println!("{tried} odd parameters, {} faults", faults.len());
-    assert!(tried > 40 && faults.is_empty(), "{tried} tried; these panicked: {faults:?}");
+    assert!(tried > 40 && faults.is_empty(), "{tried} tried; faults: {faults:?}");
 }

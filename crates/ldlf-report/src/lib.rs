@@ -4,7 +4,6 @@
 //! HTML. Text from data enters a page or a figure only through `markup`, which escapes it.
 
 mod figure;
-pub mod importance;
 pub mod load;
 mod markup;
 pub mod page;

@@ -75,7 +75,7 @@ fn the_page_of_baselines_shows_the_committed_numbers() {
 #[test]
 fn the_page_of_protocols_shows_the_committed_numbers() {
     let page = text("docs/results/protocols.md");
-    let files = ["released", "clean-released", "clean-paper", "clean-defaults"];
+    let files = ["released", "clean-released", "clean-paper-aided", "clean-defaults"];
     let sections: Vec<&str> = page.split("\n## ").skip(1).collect();
     assert_eq!(sections.len(), files.len());
     for (file, section) in files.iter().zip(sections) {
@@ -291,4 +291,93 @@ fn the_page_of_accuracy_shows_the_committed_numbers() {
         runs.iter().map(Vec::len).sum::<usize>(),
         "every run of the numbers stands on the page"
     );
+}
+
+/// The rows of every table of a page that begins with these heads, without head and rule.
+fn tables<'a>(page: &'a str, heads: &str) -> Vec<(Vec<String>, Vec<Vec<String>>)> {
+    let lines: Vec<&'a str> = page.lines().collect();
+    let tables = lines.split(|line| !line.starts_with('|')).filter(|table| table.len() > 2);
+    tables
+        .filter(|table| table[0].starts_with(heads))
+        .map(|table| (cells(table[0]), table[2..].iter().map(|line| cells(line)).collect()))
+        .collect()
+}
+
+/// Mean and, of several, the sample deviation, as the page of deep networks writes them.
+fn spread(values: &[f64], digits: usize) -> String {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    if values.len() < 2 {
+        return format!("{mean:.digits$}");
+    }
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    format!("{mean:.digits$} ± {:.digits$}", (squares / (values.len() - 1) as f64).sqrt())
+}
+
+#[test]
+fn the_page_of_deep_networks_shows_the_committed_numbers() {
+    let page = text("docs/results/age.md");
+    let runs = experiment("age/numbers");
+    let of = |network: &str, learner: &str, value: &dyn Fn(&Value) -> f64| -> Vec<f64> {
+        let wanted = |run: &&Value| run["network"] == network && run["learner"] == learner;
+        list(&runs).iter().filter(wanted).map(value).collect()
+    };
+    let number = |name: &'static str| move |run: &Value| run[name].as_f64().expect("a number");
+    let mut compared = 0;
+    let networks = ["small-cnn", "lite0-tuned", "lite0-scratch", "alexnet"];
+    let mains = tables(&page, "| learner | seeds |");
+    assert_eq!(mains.len(), networks.len());
+    for (network, (_, rows)) in networks.iter().zip(mains) {
+        for row in rows {
+            let seeds = of(network, &row[0], &number("kl")).len();
+            let columns = [("kl", 4), ("intersection", 4), ("mae_apparent", 2), ("mae_real", 2)];
+            let mut expected = vec![row[0].clone(), seeds.to_string()];
+            expected
+                .extend(columns.map(|(name, digits)| spread(&of(network, &row[0], &number(name)), digits)));
+            let within = |run: &Value| 100.0 * run["cs"]["5"].as_f64().expect("a score");
+            expected.push(format!("{} %", spread(&of(network, &row[0], &within), 1)));
+            assert_eq!(row[..expected.len()], expected, "age.md, {network}");
+            compared += seeds;
+        }
+    }
+    assert_eq!(compared, list(&runs).len(), "every run stands on the page");
+    for (heads, rows) in tables(&page, "| network | learner | CS(1)") {
+        for row in rows {
+            for (head, cell) in heads.iter().zip(&row).skip(2) {
+                let years = head.trim_start_matches("CS(").trim_end_matches(')');
+                let within = |run: &Value| 100.0 * run["cs"][years].as_f64().expect("a score");
+                let scores = of(&row[0], &row[1], &within);
+                let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+                assert_eq!(*cell, format!("{mean:.1} %"), "age.md, {} {} {head}", row[0], row[1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_ablation_of_the_forest_shows_the_committed_numbers() {
+    let page = text("docs/results/accuracy.md");
+    let (heads, rows) = tables(&page, "| changed |").remove(0);
+    let files: Vec<Value> =
+        heads[1..].iter().map(|set| experiment(&format!("accuracy/ablation/{set}"))).collect();
+    for row in &rows {
+        let change = row[0].trim_start_matches("nothing (").trim_end_matches(')');
+        for (file, cell) in files.iter().zip(&row[1..]) {
+            let kl = file[change]["kl"].as_f64().unwrap_or_else(|| panic!("{change} is not in the numbers"));
+            let base = file["trees=5"]["kl"].as_f64().expect("five trees");
+            let expected = match row[0].starts_with("nothing") {
+                true => format!("{kl:.4}"),
+                false => format!("{kl:.4} ({:+.1} %)", 100.0 * (kl / base - 1.0)),
+            };
+            assert_eq!(*cell, expected, "accuracy.md, {change}");
+        }
+    }
+    assert_eq!(rows.len(), files[0].as_object().expect("an object").len());
+}
+
+#[test]
+fn the_page_of_reliability_quotes_the_last_full_run() {
+    let page = text("docs/reliability.md");
+    let quoted =
+        page.split("```text\n").nth(1).and_then(|part| part.split("```").next()).expect("the counts");
+    assert_eq!(quoted, text("experiments/reliability/figures.txt"));
 }

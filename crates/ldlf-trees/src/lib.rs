@@ -5,6 +5,7 @@
 //! many of them, averaged ([`tree_forest`]), and any list of them in a graph for other runtimes ([`tree_graph`]).
 
 pub mod columns;
+pub mod contributions;
 pub mod regression_tree;
 pub mod split_search;
 pub mod tree_builder;

@@ -2,19 +2,21 @@
 
 use std::ops::ControlFlow;
 
+use ldlf_core::explain::Contributions;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::Summary;
 use ldlf_core::leave_out::RowGroups;
 use ldlf_core::mixture::averaging_gain;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
-    Dataset, FitContext, FitEvent, InProgress, Inputs, Matrix, Model, Prediction, Result, Seed, StopReason,
-    Threads, Value,
+    Dataset, Features, FitContext, FitEvent, InProgress, Inputs, Matrix, Model, Prediction, Result, Seed,
+    StopReason, Threads, Value,
 };
 use ldlf_math::numeric::{normalise, xlogy};
 use ldlf_math::random::Generator;
 use rand::RngExt;
 
+use crate::contributions;
 use crate::regression_tree::{self, Tree, sum_over_trees};
 use crate::split_search::SplitColumns;
 use crate::tree_builder::{Limits, Objective, grow};
@@ -282,6 +284,15 @@ impl Model for ForestModel {
 
     fn inspect(&self) -> Vec<(String, Value)> {
         regression_tree::inspect(&self.trees)
+    }
+
+    fn contributions(
+        &self,
+        background: &Features,
+        rows: &Features,
+        threads: &Threads,
+    ) -> Option<Contributions> {
+        Some(contributions::of_forest(&self.trees, background, rows, threads))
     }
 
     /// The sum over the trees, normalised, is their mean.

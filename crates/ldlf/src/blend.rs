@@ -1,5 +1,6 @@
 //! A mixture of models: `p(x) = sum_m w_m p_m(x)`, and how its weights are found.
 
+use ldlf_core::explain::Contributions;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::mixture::mix;
 use ldlf_core::stored::{Array, ModelShape, Parts};
@@ -103,6 +104,18 @@ impl Model for Blend {
         }
         let mixed = graph.mix(&members)?;
         Some(graph.normalise(&mixed))
+    }
+
+    /// The weighted sum of those of the members, where all have one.
+    fn contributions(
+        &self,
+        background: &Features,
+        rows: &Features,
+        threads: &Threads,
+    ) -> Option<Contributions> {
+        let member =
+            |member: &Member| Some((member.weight, member.model.contributions(background, rows, threads)?));
+        Contributions::mixed(self.members.iter().map(member).collect::<Option<Vec<_>>>()?)
     }
 
     /// The trees of the member that weighs most among those with soft trees.

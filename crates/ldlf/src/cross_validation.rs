@@ -1,6 +1,6 @@
 //! Learners side by side on folds of one dataset.
 
-use ldlf_core::evaluate::{self, CrossValidation, Plan, Protocol};
+use ldlf_core::evaluate::{self, Build, CrossValidation, Plan, Protocol};
 use ldlf_core::{Dataset, Learner, Result, folds};
 
 /// Cross-validates learners on the same clean, disjoint folds, drawn by `seed`, with one thread per core.
@@ -25,7 +25,15 @@ pub fn cross_validate(
     seed: u64,
 ) -> Result<CrossValidation> {
     let folds = folds::seeded(data, folds, seed)?;
-    let plan =
-        Plan { data, learners, folds: &folds, protocol: Protocol::Clean, seed, threads: 0, journal: None };
+    let plan = Plan {
+        data,
+        learners,
+        folds: &folds,
+        protocol: Protocol::Clean,
+        seed,
+        threads: 0,
+        journal: None,
+        build: Build::VERSION,
+    };
     evaluate::cross_validate(&plan, &())
 }

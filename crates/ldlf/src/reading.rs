@@ -75,9 +75,15 @@ impl Reading {
         self
     }
 
-    /// Lets features have missing values.
-    pub fn missing_values(mut self) -> Self {
-        self.options.missing_values = true;
+    /// Feature columns that hold numbers, a name or a pattern: texts that are none count as missing.
+    pub fn numeric(mut self, columns: impl Into<String>) -> Self {
+        self.options.numeric.push(columns.into());
+        self
+    }
+
+    /// Feature columns that hold dates: a name or a pattern.
+    pub fn dates(mut self, columns: impl Into<String>) -> Self {
+        self.options.dates.push(columns.into());
         self
     }
 
@@ -134,7 +140,7 @@ impl Reading {
             let table = self.path.display().to_string();
             let (dataset, notices) =
                 ldlf_deep::images::join(&files, loaded, &table, ldlf_core::images::BadImages::Fail)?;
-            return Ok(Loaded { dataset, notices });
+            return Ok(Loaded { dataset, notices, plan: Vec::new() });
         }
         Ok(loaded)
     }

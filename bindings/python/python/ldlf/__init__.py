@@ -11,41 +11,55 @@ beside it behind the same scikit-learn interface.
 (2, 5)
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._base import LDLEstimator, Progress
-from ._classifier import LDLForestClassifier
-from ._distribution import LabelDistribution
-from ._estimators import *  # noqa: F403
-from ._estimators import LEARNERS
-from ._estimators import __all__ as _estimator_names
-from ._files import load
-from ._regressor import LDLForestRegressor
-from ._version import __version__
+from ._version import __version__ as __version__
 
-__all__ = [
-    "LDLEstimator",
-    "LDLForestClassifier",
-    "LDLForestRegressor",
-    "LEARNERS",
-    "LabelDistribution",
-    "Progress",
-    "__version__",
-    "load",
-    *_estimator_names,
-]
+if TYPE_CHECKING:
+    from ._base import LDLEstimator as LDLEstimator
+    from ._base import Progress as Progress
+    from ._classifier import LDLForestClassifier as LDLForestClassifier
+    from ._distribution import LabelDistribution as LabelDistribution
+    from ._estimators import *  # noqa: F403
+    from ._estimators import LEARNERS as LEARNERS
+    from ._files import load as load
+    from ._regressor import LDLForestRegressor as LDLForestRegressor
 
-#: Imported when they are first used: some need more than NumPy and scikit-learn.
-_SUBMODULES = ("dask", "datasets", "measures", "plot", "scorers", "torch")
+#: Imported when they are first used: the command needs none of them, and some need more than NumPy and scikit-learn.
+_SUBMODULES = ("dask", "datasets", "measures", "pipeline", "plot", "scorers", "torch")
+
+#: Where a name is, if not among the estimators.
+_HOMES = {
+    "LDLEstimator": "_base",
+    "LDLForestClassifier": "_classifier",
+    "LDLForestRegressor": "_regressor",
+    "LEARNERS": "_estimators",
+    "LabelDistribution": "_distribution",
+    "Progress": "_base",
+    "load": "_files",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        from importlib import import_module
+    from importlib import import_module
 
-        return import_module(f"{__name__}.{name}")
+    if name in _SUBMODULES or (name.startswith("_") and not name.startswith("__")):
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    if name == "__all__":
+        return [*_HOMES, *import_module(f"{__name__}._estimators").__all__, "__version__"]
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(f"{__name__}.{_HOMES.get(name, '_estimators')}")
+    if name in _HOMES or name in home.__all__:
+        found = globals()[name] = getattr(home, name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES})
+    return sorted({*globals(), *_SUBMODULES, *__getattr__("__all__")})

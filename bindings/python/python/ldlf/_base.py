@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _engine, _inputs, _targets
+from . import _engine, _frames, _inputs, _report, _targets
 from ._distribution import LabelDistribution, drawn
 from ._files import SavesModels
 from ._progress import Bar
@@ -23,6 +23,13 @@ from ._tables import PredictsTables
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+#: Training rows that an estimator keeps to measure the importance of features on.
+KEPT_ROWS = 200
+
+#: Depths of soft trees beyond which a fit is warned about.
+DEEP = 14
 
 
 @dataclass(frozen=True)
@@ -64,11 +71,18 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
         The training loss of every iteration.
     validation_curve_ : list of (int, float)
         Iterations and the mean K-L divergence on the held-out rows, where the learner holds rows out.
+    oof_prediction_ : ndarray of shape (rows, labels)
+        What the model says about its training rows without having seen them: every tree leaves out some rows. Of a forest with
+        ``leave_out`` above 0, after ``fit``; not kept in model files.
+    oob_score_ : float
+        The score of ``oof_prediction_``: an honest estimate of ``score`` on new rows.
     model_ : ldlf._engine.Model
         What was learnt.
     """
 
     _presets: ClassVar[dict[str, dict[str, Any]]] = {}
+    #: How the columns of a table become features, as JSON, where they are more than numbers.
+    _columns: str | None = None
     #: What scikit-learn calls a parameter, and its name here.
     _known_as: ClassVar[dict[str, str]] = {}
 
@@ -101,12 +115,9 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
         """The estimator with a named set of parameters, and others over them. The class says which there are.
 
         >>> from ldlf import LDLForest
-        >>> LDLForest.from_preset("paper", trees=10)
-        LDLForest(batch_size=64, bias=False, choose=False, depth=7, dropout=0,
-                  early_stopping=True, epochs=None, leaf_every=100, leaf_iterations=20,
-                  leaf_prior=0, leaf_rows='batches', learning_rate=1, leave_out=0,
-                  loss='trees', optimizer='sgd', scaling='standard',
-                  schedule='constant', trees=10, units=64, warm_up=0, weight_decay=0)
+        >>> forest = LDLForest.from_preset("paper", trees=10)
+        >>> forest.trees, forest.depth, forest.units, forest.optimizer
+        (10, 7, 64, 'sgd')
         """
         if preset not in cls._presets:
             has = ", ".join(cls._presets) or "no presets"
@@ -119,6 +130,7 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
         y: Any,
         sample_weight: Any = None,
         *,
+        eval_set: Any = None,
         callback: Callable[[Progress], bool | None] | None = None,
     ) -> Self:
         """Learns from rows.
@@ -126,11 +138,17 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or table of shape (rows, features)
-            NumPy of single or double precision in any order, SciPy CSR (never made dense), pandas, polars or pyarrow.
+            NumPy of single or double precision in any order, SciPy CSR (never made dense), pandas, polars (lazy too) or pyarrow.
+            Texts, categories, booleans, dates and missing values of tables become features by the rules of the command; identifiers
+            are left out, and a warning says so.
         y : array or table of shape (rows, labels), or array of shape (rows,)
             Probabilities or vote counts; or one label per row, which becomes a distribution by ``sigma``, and without it has
             everything on that label. Names of columns become ``classes_``; where they are rising numbers, ``label_values_`` too.
-        sample_weight : array of shape (rows,), optional
+        sample_weight : array of shape (rows,), or "votes", optional
+            ``"votes"`` weighs every row by its number of votes, the sum of its y; otherwise 3 votes count as much as 300.
+        eval_set : (X, y), optional
+            Your own validation rows, for early stopping; otherwise a fraction of the training rows is held out. Only for forests
+            with ``choose=False, leave_out=0`` and for boosting with ``refit=False``: others learn from all rows they are given.
         callback : callable, optional
             Called with a :class:`Progress` on every event; returning ``True`` ends the fit with the best model so far.
 
@@ -141,11 +159,17 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
         """
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        y = self._checked_y(y)
         X = _inputs.features(self, X, reset=True)
         targets, labels = self._learn_targets(y)
         check_consistent_length(X, targets)
-        weights = _inputs.weights(sample_weight, X)
-        self._warn_about_epochs(len(targets))
+        weights = self._row_weights(sample_weight, X, y)
+        validation_rows = 0
+        if eval_set is not None:
+            X, targets, weights, labels, validation_rows = self._with_validation_rows(
+                eval_set, X, targets, weights, labels
+            )
+        self._warn_about_size(len(targets))
         self._seed = _inputs.seed(self.random_state)
         bar = Bar() if self.verbose else None
 
@@ -156,6 +180,8 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
             return bool(callback is not None and callback(progress))
 
         names = getattr(self, "feature_names_in_", None)
+        if self._columns is not None:
+            names = _engine.encode_columns(self._columns, [(name, "text", []) for name in self.feature_names_in_])[1]
         try:
             model = _engine.fit(
                 self._learner,
@@ -168,6 +194,8 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
                     "label_names": labels.names,
                     "label_values": None if labels.values is None else labels.values.tolist(),
                     "singles": None if labels.singles is None else (labels.singles, labels.sigma),
+                    "validation_rows": validation_rows,
+                    "columns": self._columns,
                 },
                 self._seed,
                 _inputs.threads(self.n_jobs),
@@ -182,10 +210,111 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
             if bar is not None:
                 bar.close()
         self._learnt(model, labels)
+        some = np.linspace(0, len(targets) - 1, min(len(targets), KEPT_ROWS)).astype(np.int64)
+        self._kept_rows = (X[some].astype(np.float32), targets[some])
+        out_of_fold = model.out_of_fold()
+        if out_of_fold is not None:
+            self.oof_prediction_ = out_of_fold
+            self.oob_score_ = self._score_out_of_fold(out_of_fold, targets, labels, weights)
         return self
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """By how much the K-L divergence rises when a feature is shuffled among (at most 200) training rows: permutation importance.
+
+        Of a table with categories, dates or missing values, one number per column. After ``fit`` only: files keep no rows, and
+        :meth:`permutation_importances` measures on rows of your own.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_kept_rows"):
+            raise AttributeError(
+                "feature_importances_ needs training rows, which files do not keep; permutation_importances(X, y) measures on yours"
+            )
+        return self._importances(*self._kept_rows)
+
+    def permutation_importances(self, X: Any, y: Any) -> np.ndarray:
+        """By how much the K-L divergence on these rows rises when a feature is shuffled among them; learners of plain values are measured
+        by their absolute error. At most 1,000 rows are used, and the shuffles are always the same.
+
+        Returns
+        -------
+        ndarray of shape (features,)
+        """
+        check_is_fitted(self)
+        rows = _inputs.features(self, X, reset=False)
+        truth = _targets.encoded(self._checked_y(y), self._labels)
+        check_consistent_length(rows, truth)
+        return self._importances(rows, truth.astype(np.float64))
+
+    def _importances(self, rows: Any, targets: np.ndarray) -> np.ndarray:
+        found = self.model_.importances(_inputs.for_engine(rows), targets, _inputs.threads(self.n_jobs))
+        if self._columns is None:
+            return found
+        # The features of a column count together.
+        ends = np.cumsum([_frames.width(column) for column in json.loads(self._columns)])
+        return np.array([part.sum() for part in np.split(found, ends[:-1])])
+
+    def report(self, path: Any, X: Any, y: Any, *, overwrite: bool = False) -> None:
+        """Writes the page of ``ldlf report`` about the model on some rows: its facts, trees, importances, rows, in one HTML file."""
+        _report.write(self, path, X, y, overwrite)
+
+    def _checked_y(self, y: Any) -> Any:
+        """The targets, if this estimator takes such."""
+        return y
 
     def _learn_targets(self, y: Any) -> tuple[np.ndarray, _targets.Labels]:
         return _targets.learn(y, self.label_values, self.sigma)
+
+    def _row_weights(self, sample_weight: Any, rows: Any, y: Any) -> np.ndarray | None:
+        if isinstance(sample_weight, str):
+            sample_weight = _targets.votes(y, sample_weight)
+        return _inputs.weights(sample_weight, rows)
+
+    def _score_out_of_fold(
+        self, found: np.ndarray, targets: np.ndarray, labels: _targets.Labels, weights: np.ndarray | None
+    ) -> float:
+        return -_engine.measure("kl", _engine.normalise(targets), found, weights)
+
+    def _with_validation_rows(
+        self, eval_set: Any, X: Any, targets: np.ndarray, weights: np.ndarray | None, labels: _targets.Labels
+    ) -> tuple[Any, np.ndarray, np.ndarray | None, _targets.Labels, int]:
+        """Everything with the validation rows at the end, and their number."""
+        name = type(self).__name__
+        if "early_stopping" in self._declared:
+            if getattr(self, "choose") or getattr(self, "leave_out") or getattr(self, "early_stopping") is False:  # noqa: B009
+                raise ValueError(
+                    f"eval_set: {name} checks itself on rows that its trees leave out; for validation rows of your own set "
+                    "choose=False, leave_out=0 and early_stopping=True"
+                )
+        elif "refit" in self._declared:
+            if getattr(self, "refit"):  # noqa: B009
+                raise ValueError(f"eval_set: with refit=True {name} would learn from these rows too; set refit=False")
+        else:
+            raise ValueError(f"eval_set: {name} does not stop early; forests and boosting do")
+        held_X, held_y = _inputs.one_eval_set(eval_set)
+        held_X = _inputs.features(self, held_X, reset=False)
+        held_y = self._checked_y(held_y)
+        truth, unseen = _targets.scored(held_y, labels, strict=self.label_values is not None)
+        if unseen:
+            raise ValueError("eval_set has a label that no training row has; pass label_values, or leave such rows out")
+        held = truth.astype(np.float64)
+        check_consistent_length(held_X, held)
+        if weights is not None:
+            weights = np.concatenate([weights, np.ones(len(held))])
+        if labels.singles is not None:
+            labels = replace(labels, singles=[*labels.singles, *np.asarray(held_y, dtype=np.float64).tolist()])
+        return _inputs.stacked(X, held_X), np.vstack([targets, held]), weights, labels, len(held)
+
+    def _warn_about_size(self, rows: int) -> None:
+        """Says so where a fit will take far longer than its parameters look."""
+        depth = getattr(self, "depth", None)
+        if "leaf_every" in self._declared and isinstance(depth, int) and depth > DEEP:
+            warnings.warn(
+                f"depth={depth} makes {2 ** (depth - 1):,} leaves per tree, and every row visits all of them: expect a long fit; "
+                f"depths of 5 to 9 are usual",
+                stacklevel=3,
+            )
+        self._warn_about_epochs(rows)
 
     def _warn_about_epochs(self, rows: int) -> None:
         """Says so where ``epochs`` was set, but ``min_iterations`` decides."""
@@ -200,13 +329,17 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
             warnings.warn(
                 f"epochs={epochs:g} would be {iterations} iterations, but min_iterations={least} is more and decides; "
                 f"set min_iterations too, or iterations alone",
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _learnt(self, model: _engine.Model, labels: _targets.Labels) -> None:
         document = json.loads(model.document())
         summary = document["summary"]
         history = [Progress(*event) for event in model.history()]
+        for stale in ("oof_prediction_", "oob_score_", "_kept_rows"):
+            self.__dict__.pop(stale, None)
+        columns = document["schema"].get("columns")
+        self._columns = None if columns is None else json.dumps(columns)
         self.model_ = model
         self.classes_ = labels.classes
         self.label_values_ = labels.values
@@ -292,13 +425,32 @@ class DistributionEstimator(LDLEstimator):
         values = self._values("predict_quantile")
         return LabelDistribution(self._predict(X), values).ppf(q)
 
-    def predict_interval(self, X: Any, level: Any = 0.8) -> np.ndarray:
-        """The central interval that holds at least the share ``level``: shape (rows, 2), low and high.
+    def predict_interval(self, X: Any, level: Any = 0.8, *, promise: str | None = None) -> np.ndarray:
+        """The central interval that holds at least the share ``level`` of the predicted distribution: shape (rows, 2), low and high.
 
-        With several levels the shape is (rows, levels, 2).
+        With several levels the shape is (rows, levels, 2). With ``promise`` the interval holds the truth with probability ``level``, by how
+        far predictions were off on rows that the model did not learn from (conformal prediction): ``"value"`` the true value of a
+        row, ``"vote"`` a new vote on it. A forest with ``leave_out`` above 0 has such rows.
         """
         values = self._values("predict_interval")
-        return LabelDistribution(self._predict(X), values).interval(level)
+        if promise is None:
+            return LabelDistribution(self._predict(X), values).interval(level)
+        if promise not in ("value", "vote"):
+            raise ValueError(f"promise must be 'value', 'vote' or None, got {promise!r}")
+        rows = _inputs.for_engine(_inputs.features(self, X, reset=False))
+        of_votes = promise == "vote"
+        if np.ndim(level) == 0:
+            return self.model_.promised_intervals(rows, of_votes, float(level))
+        return np.stack([self.model_.promised_intervals(rows, of_votes, float(one)) for one in level], axis=1)
+
+    def predict_set(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Which labels are in the set that holds a random voter's label with probability ``level``: shape (rows, labels), True where a label
+        of ``classes_`` is in it. Conformal prediction by rows that the model did not learn from; a forest with ``leave_out`` above 0
+        has such rows.
+        """
+        check_is_fitted(self)
+        rows = _inputs.for_engine(_inputs.features(self, X, reset=False))
+        return self.model_.promised_sets(rows, float(level))
 
     def predict_entropy(self, X: Any) -> np.ndarray:
         """The entropy of every row's distribution in nats: 0 for certainty."""
@@ -316,7 +468,7 @@ class DistributionEstimator(LDLEstimator):
         distributions = self._predict(X)
         truth, unseen = _targets.scored(y, self._labels, strict=self.label_values is not None)
         check_consistent_length(truth, distributions)
-        weights = _inputs.weights(sample_weight, distributions)
+        weights = self._row_weights(sample_weight, distributions, y)
         return -_engine.measure("kl", truth, with_unseen(distributions, unseen), weights)
 
 

@@ -30,7 +30,7 @@ def _batches(data: Any, columns: Sequence[str] | None, rows: int, pa: Any) -> It
     elif isinstance(data, pa.RecordBatch):
         yield data
     elif isinstance(data, pa.Table):
-        yield from data.to_batches(max_chunksize=rows)
+        yield from data.to_batches(max_chunksize=rows) or [pa.RecordBatch.from_pylist([], schema=data.schema)]
     elif hasattr(data, "__arrow_c_stream__"):
         yield from pa.RecordBatchReader.from_stream(data)
     elif hasattr(data, "collect_batches"):  # a lazy frame of polars

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ._base import Progress
 from ._estimators import LDLForest
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._signature import with_parameters_of
+from ._targets import Labels
 
 
 class LDLForestClassifier(ClassifierMixin, LDLForest):
     """:class:`LDLForest` for one label per row: ``predict`` gives the label and ``score`` the accuracy, as stacking, calibration
-    and voting expect. ``predict_proba`` gives the distribution. Parameters are those of :class:`LDLForest`.
+    and voting expect. ``predict_proba`` gives the distribution.
 
+    Parameters
+    ----------
+    class_weight : dict of label to weight, or "balanced", optional
+        How much rows of each class count, beside ``sample_weight``; ``"balanced"`` gives every class the same weight in all.
+    **parameters
+        As of :class:`LDLForest`.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from ldlf import LDLForestClassifier
     >>> X, y = load_iris(return_X_y=True)
@@ -31,24 +38,33 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
     True
     """
 
+    class_weight: Any
+
+    def __init__(self, *, class_weight: Any = None, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.class_weight = class_weight
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = False
         return tags
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        callback: Callable[[Progress], bool | None] | None = None,
-    ) -> Self:
-        """Learns from rows with one label each; see :meth:`LDLForest.fit`."""
-        if y is not None:
-            y = column_or_1d(y, warn=True)
-            check_classification_targets(y)
-        return super().fit(X, y, sample_weight, callback=callback)
+    def _checked_y(self, y: Any) -> Any:
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        return y
+
+    def _row_weights(self, sample_weight: Any, rows: Any, y: Any) -> np.ndarray | None:
+        weights = super()._row_weights(sample_weight, rows, y)
+        if self.class_weight is None:
+            return weights
+        by_class = compute_sample_weight(self.class_weight, y)
+        return by_class if weights is None else weights * by_class
+
+    def _score_out_of_fold(
+        self, found: np.ndarray, targets: np.ndarray, labels: Labels, weights: np.ndarray | None
+    ) -> float:
+        return float(np.average(found.argmax(axis=1) == targets.argmax(axis=1), weights=weights))
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable label of every row."""
@@ -57,3 +73,6 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The fraction of rows whose most probable label is y."""
         return ClassifierMixin.score(self, X, y, sample_weight)
+
+
+with_parameters_of(LDLForest, LDLForestClassifier)

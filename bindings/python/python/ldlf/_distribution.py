@@ -44,6 +44,24 @@ class LabelDistribution:
     def __repr__(self) -> str:
         return f"LabelDistribution({len(self)} rows, {len(self.values)} labels from {self.values[0]:g} to {self.values[-1]:g})"
 
+    def _repr_html_(self) -> str:
+        """The first rows for notebooks: mean, interval and a small picture each."""
+        some = self[: min(len(self), 8)]
+        lines = []
+        for row, (mean, (low, high), shares) in enumerate(zip(some.mean(), some.interval(0.8), some.probabilities)):
+            heights = shares / max(float(shares.max()), 1e-9)
+            step = 120 / len(shares)
+            bars = "".join(
+                f'<rect x="{place * step:.2f}" y="{24 - 24 * height:.2f}" width="{0.9 * step:.2f}" height="{24 * height:.2f}"/>'
+                for place, height in enumerate(heights)
+            )
+            picture = f'<svg width="120" height="24" fill="#4c78a8" role="img" aria-label="distribution">{bars}</svg>'
+            lines.append(f"<tr><td>{row}</td><td>{mean:.4g}</td><td>{low:g} to {high:g}</td><td>{picture}</td></tr>")
+        span = f"{self.values[0]:g} to {self.values[-1]:g}"
+        head = f"<tr><th>row</th><th>mean</th><th>80 % interval</th><th>{span}</th></tr>"
+        more = f"<caption>the first of {len(self)} rows</caption>" if len(self) > len(some) else ""
+        return f"<table>{more}<thead>{head}</thead><tbody>{''.join(lines)}</tbody></table>"
+
     def mean(self) -> np.ndarray:
         """The expected value of every row."""
         return _engine.means(self.probabilities, self.values.tolist())

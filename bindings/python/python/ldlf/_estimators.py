@@ -15,8 +15,8 @@ class LDLForest(DistributionEstimator):
     Parameters
     ----------
     trees : a whole number at least 1 and at most 1000000, or "auto", default="auto"
-        Number of soft trees; "auto" is 20, or 40 shallow ones where the fit chooses such. (scikit-learn:
-        ``n_estimators``)
+        Number of soft trees; "auto" is 20, or where the fit chooses 30 for a strong signal and 40 if they are
+        shallow. (scikit-learn: ``n_estimators``)
     choose : True or False, default=True
         Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout,
         leaf_prior) by rows that trees leave out, and mixes in grown trees where they help. If false, the parameters
@@ -34,10 +34,10 @@ class LDLForest(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; "auto" gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias. (scikit-learn: ``fit_intercept``)
-    scaling : one of raw, standard, common, ranks, or "auto", default="auto"
+    scaling : one of raw, standard, common, ranks, relevance, or "auto", default="auto"
         How features are scaled, by what the training rows say; "auto" is chosen in the fit, or standard.
-    feature_clip : a number above 0, default=5.0
-        With standard scaling: standard deviations from the mean at which values are clipped.
+    feature_clip : a number above 0, or None, default=5.0
+        With standard scaling: standard deviations from the mean at which values are clipped; None never clips.
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it
         like the others.
@@ -65,19 +65,20 @@ class LDLForest(DistributionEstimator):
     dropout : a number at least 0 and below 1, or "auto", default="auto"
         Fraction of the inputs dropped at random in each step; "auto" is chosen in the fit, or 0.1 with at least 100
         features and 0 with fewer.
-    batch_size : a whole number at least 1, default=256
+    batch_size : a whole number at least 1, default=128
         Rows per mini-batch.
     iterations : a whole number at least 1, default=25000
         Maximum number of iterations (mini-batches). (scikit-learn: ``max_iter``)
     epochs : a number above 0, or None, default=20.0
         Epochs, clamped to [min_iterations, iterations]; None always runs iterations.
-    min_iterations : a whole number, default=800
-        Minimum number of iterations, however small the data.
+    min_iterations : a whole number, default=1200
+        Minimum number of iterations, however small the data; half of it where the fit chooses and finds that the
+        features say little.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
     leaf_rows : one of batches, epoch, all, auto, default="auto"
         Rows that a leaf update sees.
-    leaf_iterations : a whole number at least 1, default=10
+    leaf_iterations : a whole number at least 1, default=5
         Iterations per leaf update.
     leaf_prior : a number at least 0, or "auto", default="auto"
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update; "auto" is
@@ -111,9 +112,15 @@ class LDLForest(DistributionEstimator):
 
     - ``best``: the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches
       for more.
-    - ``paper``: the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation.
-    - ``released``: the authors' released script, with its 3,000 iterations: 10 trees of depth 5 on 512 shared units,
-      raw features, no early stopping.
+    - ``paper``: the paper's text and nothing else: 5 trees of depth 7 on 64 shared units, 25,000 iterations, 20 leaf
+      iterations over 100 mini-batches; what the text leaves open: standardised features, sgd with momentum 0.9, a
+      learning rate of 1, batches of 64.
+    - ``paper-aided``: paper with three aids of ours: bins of numeric columns among sparse ones, features clipped at 5
+      deviations, and the iteration that is best on held-out rows.
+    - ``released``: the authors' script, with its 3,000 iterations: 10 trees of depth 5 on 512 shared units, raw
+      features. It differs in the learning rate (100 on the sum of the trees there, which is 1,000 on their mean; 30
+      here, which settles), in mini-batches (drawn with replacement there, by epochs here) and in leaf updates (by
+      routings as they were seen there, by the present splits here).
     - ``released-movie``: the same with the 2,000 iterations that the script has for the Movie set.
     - ``components``: for principal components and few rows (chosen on ages of faces): one factor for all features, no
       dropout, 40 trees of depth 5, no held-out rows.
@@ -179,6 +186,7 @@ class LDLForest(DistributionEstimator):
             "choose": False,
             "leave_out": 0,
             "scaling": "standard",
+            "init": "random",
             "loss": "trees",
             "trees": 5,
             "depth": 7,
@@ -198,11 +206,44 @@ class LDLForest(DistributionEstimator):
             "leaf_prior": 0,
             "weight_decay": 0,
             "dropout": 0,
+            "tolerance": None,
+            "bins": 0,
+            "feature_clip": None,
+            "early_stopping": False,
+        },
+        "paper-aided": {
+            "choose": False,
+            "leave_out": 0,
+            "scaling": "standard",
+            "init": "random",
+            "loss": "trees",
+            "trees": 5,
+            "depth": 7,
+            "units": 64,
+            "bias": False,
+            "optimizer": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 1,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 64,
+            "iterations": 25000,
+            "epochs": None,
+            "leaf_every": 100,
+            "leaf_rows": "batches",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
+            "tolerance": None,
+            "bins": 32,
+            "feature_clip": 5,
             "early_stopping": True,
         },
         "released": {
             "choose": False,
             "leave_out": 0,
+            "init": "random",
             "loss": "trees",
             "trees": 10,
             "depth": 5,
@@ -223,11 +264,13 @@ class LDLForest(DistributionEstimator):
             "weight_decay": 0,
             "dropout": 0,
             "early_stopping": False,
+            "tolerance": None,
             "iterations": 3000,
         },
         "released-movie": {
             "choose": False,
             "leave_out": 0,
+            "init": "random",
             "loss": "trees",
             "trees": 10,
             "depth": 5,
@@ -248,6 +291,7 @@ class LDLForest(DistributionEstimator):
             "weight_decay": 0,
             "dropout": 0,
             "early_stopping": False,
+            "tolerance": None,
             "iterations": 2000,
         },
         "components": {
@@ -274,8 +318,8 @@ class LDLForest(DistributionEstimator):
         depth: int | Literal["auto"] = "auto",
         units: int | Literal["auto"] = "auto",
         bias: bool = True,
-        scaling: Literal["raw", "standard", "common", "ranks", "auto"] = "auto",
-        feature_clip: float = 5.0,
+        scaling: Literal["raw", "standard", "common", "ranks", "relevance", "auto"] = "auto",
+        feature_clip: float | None = 5.0,
         bins: int = 32,
         init: Literal["random", "greedy", "auto"] = "auto",
         loss: Literal["trees", "forest", "auto"] = "auto",
@@ -288,13 +332,13 @@ class LDLForest(DistributionEstimator):
         step_factor: float = 0.1,
         weight_decay: float | Literal["auto"] = "auto",
         dropout: float | Literal["auto"] = "auto",
-        batch_size: int = 256,
+        batch_size: int = 128,
         iterations: int = 25000,
         epochs: float | None = 20.0,
-        min_iterations: int = 800,
+        min_iterations: int = 1200,
         leaf_every: int = 50,
         leaf_rows: Literal["batches", "epoch", "all", "auto"] = "auto",
-        leaf_iterations: int = 10,
+        leaf_iterations: int = 5,
         leaf_prior: float | Literal["auto"] = "auto",
         early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
@@ -432,8 +476,8 @@ class SNDFLDL(DistributionEstimator):
     Parameters
     ----------
     trees : a whole number at least 1 and at most 1000000, or "auto", default="auto"
-        Number of soft trees; "auto" is 20, or 40 shallow ones where the fit chooses such. (scikit-learn:
-        ``n_estimators``)
+        Number of soft trees; "auto" is 20, or where the fit chooses 30 for a strong signal and 40 if they are
+        shallow. (scikit-learn: ``n_estimators``)
     choose : True or False, default=False
         Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout,
         leaf_prior) by rows that trees leave out, and mixes in grown trees where they help. If false, the parameters
@@ -451,10 +495,10 @@ class SNDFLDL(DistributionEstimator):
         Output units of the linear map, shared by the trees at random; "auto" gives every split its own.
     bias : True or False, default=True
         Whether the linear map has a bias. (scikit-learn: ``fit_intercept``)
-    scaling : one of raw, standard, common, ranks, or "auto", default="auto"
+    scaling : one of raw, standard, common, ranks, relevance, or "auto", default="auto"
         How features are scaled, by what the training rows say; "auto" is chosen in the fit, or standard.
-    feature_clip : a number above 0, default=5.0
-        With standard scaling: standard deviations from the mean at which values are clipped.
+    feature_clip : a number above 0, or None, default=5.0
+        With standard scaling: standard deviations from the mean at which values are clipped; None never clips.
     bins : a whole number at most 1024, default=32
         With standard scaling: quantile bins into which a numeric column among sparse ones is encoded; 0 scales it
         like the others.
@@ -482,19 +526,20 @@ class SNDFLDL(DistributionEstimator):
     dropout : a number at least 0 and below 1, or "auto", default="auto"
         Fraction of the inputs dropped at random in each step; "auto" is chosen in the fit, or 0.1 with at least 100
         features and 0 with fewer.
-    batch_size : a whole number at least 1, default=256
+    batch_size : a whole number at least 1, default=128
         Rows per mini-batch.
     iterations : a whole number at least 1, default=25000
         Maximum number of iterations (mini-batches). (scikit-learn: ``max_iter``)
     epochs : a number above 0, or None, default=20.0
         Epochs, clamped to [min_iterations, iterations]; None always runs iterations.
-    min_iterations : a whole number, default=800
-        Minimum number of iterations, however small the data.
+    min_iterations : a whole number, default=1200
+        Minimum number of iterations, however small the data; half of it where the fit chooses and finds that the
+        features say little.
     leaf_every : a whole number at least 1, default=50
         Mini-batches between two leaf updates.
     leaf_rows : one of batches, epoch, all, auto, default="auto"
         Rows that a leaf update sees.
-    leaf_iterations : a whole number at least 1, default=10
+    leaf_iterations : a whole number at least 1, default=5
         Iterations per leaf update.
     leaf_prior : a number at least 0, or "auto", default="auto"
         Pseudo-count that draws every leaf to the mean training distribution; 0 is the paper's update; "auto" is
@@ -528,9 +573,15 @@ class SNDFLDL(DistributionEstimator):
 
     - ``best``: the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches
       for more.
-    - ``paper``: the settings of the paper's text: 5 trees of depth 7 on 64 shared units, sgd, no regularisation.
-    - ``released``: the authors' released script, with its 3,000 iterations: 10 trees of depth 5 on 512 shared units,
-      raw features, no early stopping.
+    - ``paper``: the paper's text and nothing else: 5 trees of depth 7 on 64 shared units, 25,000 iterations, 20 leaf
+      iterations over 100 mini-batches; what the text leaves open: standardised features, sgd with momentum 0.9, a
+      learning rate of 1, batches of 64.
+    - ``paper-aided``: paper with three aids of ours: bins of numeric columns among sparse ones, features clipped at 5
+      deviations, and the iteration that is best on held-out rows.
+    - ``released``: the authors' script, with its 3,000 iterations: 10 trees of depth 5 on 512 shared units, raw
+      features. It differs in the learning rate (100 on the sum of the trees there, which is 1,000 on their mean; 30
+      here, which settles), in mini-batches (drawn with replacement there, by epochs here) and in leaf updates (by
+      routings as they were seen there, by the present splits here).
     - ``released-movie``: the same with the 2,000 iterations that the script has for the Movie set.
     - ``components``: for principal components and few rows (chosen on ages of faces): one factor for all features, no
       dropout, 40 trees of depth 5, no held-out rows.
@@ -596,6 +647,7 @@ class SNDFLDL(DistributionEstimator):
             "choose": False,
             "leave_out": 0,
             "scaling": "standard",
+            "init": "random",
             "loss": "trees",
             "trees": 5,
             "depth": 7,
@@ -615,11 +667,44 @@ class SNDFLDL(DistributionEstimator):
             "leaf_prior": 0,
             "weight_decay": 0,
             "dropout": 0,
+            "tolerance": None,
+            "bins": 0,
+            "feature_clip": None,
+            "early_stopping": False,
+        },
+        "paper-aided": {
+            "choose": False,
+            "leave_out": 0,
+            "scaling": "standard",
+            "init": "random",
+            "loss": "trees",
+            "trees": 5,
+            "depth": 7,
+            "units": 64,
+            "bias": False,
+            "optimizer": "sgd",
+            "momentum": 0.9,
+            "learning_rate": 1,
+            "schedule": "constant",
+            "warm_up": 0,
+            "batch_size": 64,
+            "iterations": 25000,
+            "epochs": None,
+            "leaf_every": 100,
+            "leaf_rows": "batches",
+            "leaf_iterations": 20,
+            "leaf_prior": 0,
+            "weight_decay": 0,
+            "dropout": 0,
+            "tolerance": None,
+            "bins": 32,
+            "feature_clip": 5,
             "early_stopping": True,
         },
         "released": {
             "choose": False,
             "leave_out": 0,
+            "init": "random",
             "loss": "trees",
             "trees": 10,
             "depth": 5,
@@ -640,11 +725,13 @@ class SNDFLDL(DistributionEstimator):
             "weight_decay": 0,
             "dropout": 0,
             "early_stopping": False,
+            "tolerance": None,
             "iterations": 3000,
         },
         "released-movie": {
             "choose": False,
             "leave_out": 0,
+            "init": "random",
             "loss": "trees",
             "trees": 10,
             "depth": 5,
@@ -665,6 +752,7 @@ class SNDFLDL(DistributionEstimator):
             "weight_decay": 0,
             "dropout": 0,
             "early_stopping": False,
+            "tolerance": None,
             "iterations": 2000,
         },
         "components": {
@@ -691,8 +779,8 @@ class SNDFLDL(DistributionEstimator):
         depth: int | Literal["auto"] = "auto",
         units: int | Literal["auto"] = "auto",
         bias: bool = True,
-        scaling: Literal["raw", "standard", "common", "ranks", "auto"] = "auto",
-        feature_clip: float = 5.0,
+        scaling: Literal["raw", "standard", "common", "ranks", "relevance", "auto"] = "auto",
+        feature_clip: float | None = 5.0,
         bins: int = 32,
         init: Literal["random", "greedy", "auto"] = "auto",
         loss: Literal["trees", "forest", "auto"] = "auto",
@@ -705,13 +793,13 @@ class SNDFLDL(DistributionEstimator):
         step_factor: float = 0.1,
         weight_decay: float | Literal["auto"] = "auto",
         dropout: float | Literal["auto"] = "auto",
-        batch_size: int = 256,
+        batch_size: int = 128,
         iterations: int = 25000,
         epochs: float | None = 20.0,
-        min_iterations: int = 800,
+        min_iterations: int = 1200,
         leaf_every: int = 50,
         leaf_rows: Literal["batches", "epoch", "all", "auto"] = "auto",
-        leaf_iterations: int = 10,
+        leaf_iterations: int = 5,
         leaf_prior: float | Literal["auto"] = "auto",
         early_stopping: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.1,
@@ -805,6 +893,13 @@ class AABP(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``AABP.from_preset``:
+
+    - ``paper``: as published: back-propagation by plain steps, nothing held out, no penalty; hidden units, epochs and
+      the learning rate (0.1) are ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import AABP
@@ -832,6 +927,15 @@ class AABP(DistributionEstimator):
         "solver": "optimizer",
         "learning_rate_init": "learning_rate",
         "n_iter_no_change": "patience",
+    }
+    _presets = {
+        "paper": {
+            "optimizer": "sgd",
+            "momentum": 0,
+            "learning_rate": 0.1,
+            "weight_decay": 0,
+            "patience": None,
+        },
     }
 
     def __init__(
@@ -895,6 +999,13 @@ class AAKNN(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``AAKNN.from_preset``:
+
+    - ``paper``: as published: distances of raw features; neighbors are chosen as by default, the publication's number
+      is not known here.
+
     Examples
     --------
     >>> from ldlf import AAKNN
@@ -911,6 +1022,11 @@ class AAKNN(DistributionEstimator):
     )
     _known_as = {
         "n_neighbors": "neighbors",
+    }
+    _presets = {
+        "paper": {
+            "scaling": "raw",
+        },
     }
 
     def __init__(
@@ -951,9 +1067,11 @@ class AAS(ValueEstimator):
     l2 : a number at least 0, or "auto", default="auto"
         L2 penalty per row on the coefficients of the global function; "auto" chooses it on held-out rows. (scikit-
         learn: ``alpha``)
+    functions : one of added, separate, default="added"
+        What the function of a cell is.
     special_l2 : a number at least 0, or "auto", default="auto"
-        L2 penalty per row on what the functions of the cells add to the global one; "auto" chooses it on held-out
-        rows.
+        L2 penalty per row on the function of a cell, or on what it adds to the global one; "auto" chooses it on held-
+        out rows.
     validation_fraction : a number above 0 and below 1, default=0.2
         Fraction of the training rows held out to choose the penalties.
     scaling : one of raw, standard, default="standard"
@@ -971,6 +1089,13 @@ class AAS(ValueEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``AAS.from_preset``:
+
+    - ``paper``: as published: a function of its own per cell, no penalties; clusters, ranges and their overlap are
+      ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import AAS
@@ -986,6 +1111,7 @@ class AAS(ValueEstimator):
         "ranges",
         "overlap",
         "l2",
+        "functions",
         "special_l2",
         "validation_fraction",
         "scaling",
@@ -993,6 +1119,13 @@ class AAS(ValueEstimator):
     _known_as = {
         "n_clusters": "clusters",
         "alpha": "l2",
+    }
+    _presets = {
+        "paper": {
+            "functions": "separate",
+            "l2": 0,
+            "special_l2": 0,
+        },
     }
 
     def __init__(
@@ -1002,6 +1135,7 @@ class AAS(ValueEstimator):
         ranges: int = 3,
         overlap: float = 0.5,
         l2: float | Literal["auto"] = "auto",
+        functions: Literal["added", "separate"] = "added",
         special_l2: float | Literal["auto"] = "auto",
         validation_fraction: float = 0.2,
         scaling: Literal["raw", "standard"] = "standard",
@@ -1015,6 +1149,7 @@ class AAS(ValueEstimator):
         self.ranges = ranges
         self.overlap = overlap
         self.l2 = l2
+        self.functions = functions
         self.special_l2 = special_l2
         self.validation_fraction = validation_fraction
         self.scaling = scaling
@@ -1065,6 +1200,13 @@ class AOSOLDLogitBoost(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``AOSOLDLogitBoost.from_preset``:
+
+    - ``paper``: as published: every tree sees all rows and features, no penalty; rounds are chosen on held-out rows,
+      depth and learning rate are ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import AOSOLDLogitBoost
@@ -1092,6 +1234,13 @@ class AOSOLDLogitBoost(DistributionEstimator):
         "min_samples_leaf": "min_leaf_weight",
         "l2_regularization": "l2",
         "n_iter_no_change": "patience",
+    }
+    _presets = {
+        "paper": {
+            "l2": 0,
+            "max_features": 1,
+            "subsample": 1,
+        },
     }
 
     def __init__(
@@ -1197,7 +1346,7 @@ class BFGSLDL(DistributionEstimator):
     }
     _presets = {
         "paper": {
-            "l2": 0.0,
+            "l2": 0,
             "scaling": "raw",
         },
     }
@@ -1267,6 +1416,13 @@ class CPNN(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``CPNN.from_preset``:
+
+    - ``paper``: as published: resilient propagation on all rows, nothing held out, no penalty; hidden units and
+      epochs are ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import CPNN
@@ -1289,6 +1445,12 @@ class CPNN(DistributionEstimator):
     _known_as = {
         "max_iter": "epochs",
         "n_iter_no_change": "patience",
+    }
+    _presets = {
+        "paper": {
+            "l2": 0,
+            "patience": None,
+        },
     }
 
     def __init__(
@@ -1322,14 +1484,17 @@ class CPNN(DistributionEstimator):
 
 
 class D2LDL(DistributionEstimator):
-    """Targets mixed with those of the neighbors that reconstruct a row, then the maximum entropy model (``d2ldl``).
+    """The maximum entropy model and targets rebuilt from neighbors and predictions, in alternation (``d2ldl``).
 
     Source: He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017.
 
     Parameters
     ----------
-    mix : a number at least 0 and at most 1, default=0.3
-        Fraction of a row's target that comes from its neighbors.
+    mix : a number at least 0 and at most 1, or "auto", default="auto"
+        Fraction of a row's target that is rebuilt from its neighbors and the predictions; "auto" chooses 0, 0.1, 0.2,
+        0.3 or 0.5 on held-out rows.
+    rounds : a whole number at least 1, default=3
+        Maximum number of rounds: new targets, then a fit to them.
     neighbors : a whole number at least 1, default=20
         Number of neighbors that may take part in reconstructing a row. (scikit-learn: ``n_neighbors``)
     l1 : a number at least 0 and below 1, default=0.1
@@ -1342,7 +1507,7 @@ class D2LDL(DistributionEstimator):
     tolerance : a number at least 0, default=1e-07
         Stops when an iteration lowers the mean loss by less than this. (scikit-learn: ``tol``)
     validation_fraction : a number above 0 and below 1, default=0.2
-        Fraction of the training rows held out to choose the penalty.
+        Fraction of the training rows held out to choose what is auto.
     scaling : one of raw, standard, default="standard"
         How features are scaled.
     label_values : array of numbers, optional
@@ -1358,18 +1523,26 @@ class D2LDL(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``D2LDL.from_preset``:
+
+    - ``paper``: as published: targets always rebuilt from the neighbors, in alternation with the fit, raw features;
+      the fraction and the number of neighbors are ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import D2LDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> D2LDL(iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> D2LDL(iterations=20, rounds=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
     _learner = "d2ldl"
     _declared = (
         "mix",
+        "rounds",
         "neighbors",
         "l1",
         "l2",
@@ -1383,11 +1556,18 @@ class D2LDL(DistributionEstimator):
         "max_iter": "iterations",
         "tol": "tolerance",
     }
+    _presets = {
+        "paper": {
+            "mix": 0.3,
+            "scaling": "raw",
+        },
+    }
 
     def __init__(
         self,
         *,
-        mix: float = 0.3,
+        mix: float | Literal["auto"] = "auto",
+        rounds: int = 3,
         neighbors: int = 20,
         l1: float = 0.1,
         l2: float | Literal["auto"] = "auto",
@@ -1402,6 +1582,7 @@ class D2LDL(DistributionEstimator):
         verbose: bool = False,
     ) -> None:
         self.mix = mix
+        self.rounds = rounds
         self.neighbors = neighbors
         self.l1 = l1
         self.l2 = l2
@@ -1447,6 +1628,13 @@ class ExtraTreesLDL(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``ExtraTreesLDL.from_preset``:
+
+    - ``paper``: as published for regression: 100 trees on all rows, all features per split; leaves of two rows stand
+      for its least size of a split, five rows.
+
     Examples
     --------
     >>> from ldlf import ExtraTreesLDL
@@ -1467,6 +1655,15 @@ class ExtraTreesLDL(DistributionEstimator):
     _known_as = {
         "n_estimators": "trees",
         "min_samples_leaf": "min_leaf_weight",
+    }
+    _presets = {
+        "paper": {
+            "trees": 100,
+            "max_depth": None,
+            "min_leaf_weight": 2,
+            "max_features": 1,
+            "bootstrap": False,
+        },
     }
 
     def __init__(
@@ -1708,6 +1905,8 @@ class LARR(ValueEstimator):
         Half-width of the tube without loss, in standard deviations of the label.
     pair_c : a number above 0, default=1.0
         Cost C of the classifiers of pairs of labels.
+    decision : one of wins, tournament, default="wins"
+        How the classifiers of pairs decide.
     width : a number above 0, default=1.0
         Width of the kernel, as a multiple of the mean distance between training rows.
     tolerance : a number above 0, default=0.001
@@ -1729,6 +1928,13 @@ class LARR(ValueEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``LARR.from_preset``:
+
+    - ``paper``: as published: a tournament of pairs decides; the window is chosen on held-out rows, costs and kernel
+      are ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import LARR
@@ -1744,6 +1950,7 @@ class LARR(ValueEstimator):
         "c",
         "epsilon",
         "pair_c",
+        "decision",
         "width",
         "tolerance",
         "validation_fraction",
@@ -1753,6 +1960,11 @@ class LARR(ValueEstimator):
         "C": "c",
         "tol": "tolerance",
     }
+    _presets = {
+        "paper": {
+            "decision": "tournament",
+        },
+    }
 
     def __init__(
         self,
@@ -1761,6 +1973,7 @@ class LARR(ValueEstimator):
         c: float | Literal["auto"] = "auto",
         epsilon: float = 0.1,
         pair_c: float = 1.0,
+        decision: Literal["wins", "tournament"] = "wins",
         width: float = 1.0,
         tolerance: float = 0.001,
         validation_fraction: float = 0.2,
@@ -1775,6 +1988,7 @@ class LARR(ValueEstimator):
         self.c = c
         self.epsilon = epsilon
         self.pair_c = pair_c
+        self.decision = decision
         self.width = width
         self.tolerance = tolerance
         self.validation_fraction = validation_fraction
@@ -1826,6 +2040,13 @@ class LDLogitBoost(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``LDLogitBoost.from_preset``:
+
+    - ``paper``: as published: every tree sees all rows and features, no penalty; rounds are chosen on held-out rows,
+      depth and learning rate are ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import LDLogitBoost
@@ -1853,6 +2074,13 @@ class LDLogitBoost(DistributionEstimator):
         "min_samples_leaf": "min_leaf_weight",
         "l2_regularization": "l2",
         "n_iter_no_change": "patience",
+    }
+    _presets = {
+        "paper": {
+            "l2": 0,
+            "max_features": 1,
+            "subsample": 1,
+        },
     }
 
     def __init__(
@@ -1929,6 +2157,13 @@ class LDSVR(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``LDSVR.from_preset``:
+
+    - ``paper``: as published: raw features, a kernel as wide as the mean distance between rows; cost and tube are
+      those of the authors' toolbox (its copies differ), the distance of targets from 0 and 1 is chosen as by default.
+
     Examples
     --------
     >>> from ldlf import LDSVR
@@ -1953,6 +2188,14 @@ class LDSVR(DistributionEstimator):
         "C": "c",
         "max_iter": "iterations",
         "tol": "tolerance",
+    }
+    _presets = {
+        "paper": {
+            "c": 1,
+            "epsilon": 0.1,
+            "width": 1,
+            "scaling": "raw",
+        },
     }
 
     def __init__(
@@ -2011,6 +2254,12 @@ class PTBayes(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``PTBayes.from_preset``:
+
+    - ``paper``: as published: as many single-label rows as there are rows, drawn by the distributions.
+
     Examples
     --------
     >>> from ldlf import PTBayes
@@ -2027,6 +2276,12 @@ class PTBayes(DistributionEstimator):
     )
     _known_as = {
         "var_smoothing": "smoothing",
+    }
+    _presets = {
+        "paper": {
+            "resample": True,
+            "smoothing": 0,
+        },
     }
 
     def __init__(
@@ -2081,6 +2336,13 @@ class PTSVM(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``PTSVM.from_preset``:
+
+    - ``paper``: as published: raw features, pairwise coupled probabilities; kernel and cost are ours, the
+      publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import PTSVM
@@ -2102,6 +2364,11 @@ class PTSVM(DistributionEstimator):
     _known_as = {
         "C": "c",
         "tol": "tolerance",
+    }
+    _presets = {
+        "paper": {
+            "scaling": "raw",
+        },
     }
 
     def __init__(
@@ -2162,6 +2429,13 @@ class RandomForestLDL(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``RandomForestLDL.from_preset``:
+
+    - ``paper``: as published: 100 trees on bootstrap samples, grown to the end; a third of the features per split, as
+      the author's package has for regression.
+
     Examples
     --------
     >>> from ldlf import RandomForestLDL
@@ -2182,6 +2456,15 @@ class RandomForestLDL(DistributionEstimator):
     _known_as = {
         "n_estimators": "trees",
         "min_samples_leaf": "min_leaf_weight",
+    }
+    _presets = {
+        "paper": {
+            "trees": 100,
+            "max_depth": None,
+            "min_leaf_weight": 1,
+            "max_features": 0.333,
+            "bootstrap": True,
+        },
     }
 
     def __init__(
@@ -2249,6 +2532,13 @@ class SCELDL(DistributionEstimator):
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
 
+    Notes
+    -----
+    Presets, for ``SCELDL.from_preset``:
+
+    - ``paper``: as published: nothing held out, no penalty beside the sparsity; hidden units, activity and sparsity
+      are ours, the publication's are not known here.
+
     Examples
     --------
     >>> from ldlf import SCELDL
@@ -2274,6 +2564,12 @@ class SCELDL(DistributionEstimator):
         "max_iter": "iterations",
         "tol": "tolerance",
         "n_iter_no_change": "patience",
+    }
+    _presets = {
+        "paper": {
+            "l2": 0,
+            "patience": None,
+        },
     }
 
     def __init__(

@@ -109,7 +109,11 @@ class SavesModels:
         shared = {name: value for name, value in shared.items() if name in accepted and name not in declared}
         estimator: Any = cls(**declared, **shared)
         estimator.n_features_in_ = document["features"]
-        if schema.get("feature_names") is not None:
+        if schema.get("columns") is not None:
+            raw = [column["name"] for column in schema["columns"]]
+            estimator.feature_names_in_ = np.asarray(raw, dtype=object)
+            estimator.n_features_in_ = len(raw)
+        elif schema.get("feature_names") is not None:
             estimator.feature_names_in_ = np.asarray(schema["feature_names"], dtype=object)
         given = names != [f"label_{label}" for label in range(len(names))]
         if values is not None:

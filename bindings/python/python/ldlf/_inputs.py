@@ -11,6 +11,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from . import _frames
+
 PRECISIONS = (np.float64, np.float32)
 
 
@@ -27,37 +29,103 @@ def column_labels(table: Any) -> list[Any] | None:
 
 
 def features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Checks X, learns or compares its width and column names, and gives an array or CSR of single or double precision."""
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=PRECISIONS,
-        accept_large_sparse=True,
-        ensure_min_samples=1 if reset else 0,
-    )
+    """Checks X, learns or compares its columns, and gives an array or CSR of single or double precision.
+
+    A table with texts, dates or missing values is encoded by what training decided about its columns (:mod:`ldlf._frames`).
+    """
+    X = _frames.collected(X)
+    if reset:
+        estimator._columns = None
+    if reset or estimator._columns is not None:
+        columns = _frames.raw_columns(X)
+        if not reset and (columns is not None or not _frames.are_numbers(estimator._columns)):
+            if columns is None:
+                named = ", ".join(map(repr, estimator.feature_names_in_[:5]))
+                raise ValueError(
+                    f"the model was trained on a table with named columns ({named}, ...); give such a table"
+                )
+            return _frames.encode(estimator._columns, columns)[0]
+        if columns is not None and len(columns[0][2] if columns else ()) and _frames.needs_encoding(columns):
+            estimator._columns, used, rows = _frames.learn(columns)
+            estimator.feature_names_in_ = np.asarray(used, dtype=object)
+            estimator.n_features_in_ = len(used)
+            return rows
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=PRECISIONS,
+            accept_large_sparse=True,
+            ensure_min_samples=1 if reset else 0,
+        )
+    except ValueError as error:
+        # scikit-learn's own sentence goes on to recommend other estimators.
+        if not str(error).startswith("Input X contains NaN"):
+            raise
+        raise ValueError(f"Input X contains NaN{_place_of_nan(X)}; {_ABOUT_NAN[reset]}") from None
+
+
+_ABOUT_NAN = {
+    True: "fill it, or fit on a table with named columns (pandas, polars, pyarrow), whose missing values are handled",
+    False: "the training rows had no missing values; fill it",
+}
+
+
+def _place_of_nan(X: Any) -> str:
+    """Where the first NaN stands, if that can be told."""
+    names = column_labels(X)
+    try:
+        odd = np.isnan(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError):
+        return ""
+    if odd.ndim != 2 or not odd.any():
+        return ""
+    row, column = (int(place) for place in np.argwhere(odd)[0])
+    return f" in row {row}, column {column if names is None else repr(names[column])}"
 
 
 def weights(sample_weight: Any, rows: Any) -> np.ndarray | None:
     """Checks the rows' weights; names a row by its place, counted from 0 as in X and y."""
     if sample_weight is None:
         return None
-    checked = np.ascontiguousarray(_check_sample_weight(sample_weight, rows, dtype=np.float64))
+    checked = aligned(np.ascontiguousarray(_check_sample_weight(sample_weight, rows, dtype=np.float64)))
     if (checked < 0).any():
         row = int(np.argmax(checked < 0))
         raise ValueError(f"sample_weight row {row}: {checked[row]:g} is negative; weights are at least 0")
     return checked
 
 
+def one_eval_set(eval_set: Any) -> tuple[Any, Any]:
+    """The X and y of an evaluation set, given as a pair or as a list of one pair."""
+    if isinstance(eval_set, list) and all(isinstance(pair, tuple) for pair in eval_set):
+        eval_set = eval_set[0] if len(eval_set) == 1 else None
+    if not isinstance(eval_set, list | tuple) or len(eval_set) != 2:
+        raise ValueError("eval_set must be one pair (X, y)")
+    return eval_set[0], eval_set[1]
+
+
+def stacked(above: Any, below: Any) -> Any:
+    """Rows and other rows under them; sparse if either is."""
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    return np.concatenate([above, below])
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy of one that lies at an odd place in memory (a field of a record, a slice of a message)."""
+    return array if array.flags.aligned else array.copy()
+
+
 def for_engine(X: Any) -> Any:
     """What the engine reads: the array itself, or the parts of compressed sparse rows, ordered and without repeats."""
     if not sparse.issparse(X):
-        return X
+        return aligned(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return (X.indptr, X.indices, X.data, int(X.shape[1]))
+    return (aligned(X.indptr), aligned(X.indices), aligned(X.data), int(X.shape[1]))
 
 
 def settings(estimator: Any, names: tuple[str, ...]) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import column_or_1d
 
 from . import _engine, _targets
-from ._base import Progress
+from ._distribution import LabelDistribution
 from ._estimators import LDLForest
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._signature import with_parameters_of
 
 #: Labels that continuous numbers are spread over, and the most that whole numbers make.
 GRID, MOST = 64, 500
@@ -63,18 +60,10 @@ class LDLForestRegressor(RegressorMixin, LDLForest):
         tags.target_tags.multi_output = False
         return tags
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        callback: Callable[[Progress], bool | None] | None = None,
-    ) -> Self:
-        """Learns from rows with one number each; see :meth:`LDLForest.fit`."""
+    def _checked_y(self, y: Any) -> Any:
         if self.estimate not in ("mean", "median"):
             raise ValueError(f"estimate must be one of mean, median, got {self.estimate}")
-        return super().fit(X, y if y is None else column_or_1d(y, warn=True), sample_weight, callback=callback)
+        return column_or_1d(y, warn=True)
 
     def _learn_targets(self, y: Any) -> tuple[np.ndarray, _targets.Labels]:
         numbers = _targets._numbers(y, "y")
@@ -88,6 +77,14 @@ class LDLForestRegressor(RegressorMixin, LDLForest):
             low, high = numbers.min() - beyond, numbers.max() + beyond
             values = _engine.implied_labels(numbers) if whole or low == high else np.linspace(low, high, GRID)
         return _targets.learn(numbers, values, sigma)
+
+    def _score_out_of_fold(
+        self, found: np.ndarray, targets: np.ndarray, labels: _targets.Labels, weights: np.ndarray | None
+    ) -> float:
+        rows = LabelDistribution(found, labels.values)
+        return float(
+            r2_score(labels.singles, rows.mean() if self.estimate == "mean" else rows.median(), sample_weight=weights)
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean or the median of every row's distribution, of shape (rows,)."""
@@ -109,10 +106,4 @@ class LDLForestRegressor(RegressorMixin, LDLForest):
         return RegressorMixin.score(self, X, y, sample_weight)
 
 
-def _signature() -> inspect.Signature:
-    """Every parameter of the forest, beside the regressor's own: what scikit-learn and editors read."""
-    own = list(inspect.signature(LDLForestRegressor.__init__).parameters.values())[:2]
-    return inspect.Signature([*own, *list(inspect.signature(LDLForest.__init__).parameters.values())[1:]])
-
-
-LDLForestRegressor.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
+with_parameters_of(LDLForest, LDLForestRegressor)

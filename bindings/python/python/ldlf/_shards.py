@@ -139,12 +139,14 @@ class Shards:
             self._read(plan, X, y, weights)
         except Exception as error:
             self.failure = Failure(error)
+        except BaseException as panic:  # a fault of the engine: raised here it would be taken for a lost worker
+            self.failure = Failure(RuntimeError(f"the rows could not be read: {panic}"))
 
     def _read(self, plan: Plan, X: list[Any], y: list[Any], weights: list[Any]) -> None:
         self._holding = _engine.Holding(plan.threads or worker_threads())
         for at, (shard, (first, end)) in enumerate(zip(plan.shards, plan.rows)):
             try:
-                features = _stack([_features(X[p.partition], plan.columns, p) for p in plan.X[at]])
+                features = _stack([_features(X[p.partition], plan.columns, p) for p in plan.X[at]], plan.columns)
                 labels = [np.asarray(_cut(y[p.partition], plan.label_columns, p)) for p in plan.y[at]]
                 targets = _targets.encoded(np.concatenate(labels), plan.labels)
                 given = None
@@ -200,17 +202,26 @@ def _features(part: Any, columns: list[str] | None, piece: Piece) -> Any:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError("X holds something that is not a number") from None
+            raise ValueError(_no_number(part)) from None
     if array.ndim != 2:
         raise ValueError(f"X must have two dimensions, got {array.ndim}")
     return array
 
 
-def _stack(parts: list[Any]) -> Any:
+def _no_number(part: Any) -> str:
+    """Which column of a frame holds something else than numbers."""
+    for name, kind in getattr(part, "dtypes", {}).items() if hasattr(part, "columns") else ():
+        if kind.kind not in "biuf":
+            return f"column {name!r} of X holds {kind}, not numbers; encode or drop it"
+    return "X holds something that is not a number"
+
+
+def _stack(parts: list[Any], columns: list[str] | None) -> Any:
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
     array = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
-        raise ValueError(f"X row {row}, column {column} holds {array[row, column]}; fill or drop what is missing")
+        where = column if columns is None else repr(columns[column])
+        raise ValueError(f"X row {row}, column {where} holds {array[row, column]}; fill or drop what is missing")
     return array

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _batches, _engine, _inputs
+from . import _batches, _engine, _frames, _inputs
 
 
 class PredictsTables:
@@ -20,6 +20,7 @@ class PredictsTables:
     model_: _engine.Model
     n_features_in_: int
     n_jobs: int | None
+    _columns: str | None
 
     def _heads(self) -> list[str]:
         """What the columns of a prediction are called, as ``ldlf predict`` calls them."""
@@ -40,6 +41,23 @@ class PredictsTables:
                 "name those that are no features in keep, or fit on a table with names"
             )
         return needed
+
+    def _rows_of_batch(self, batch: Any, keep: Sequence[str], row: int) -> Any:
+        """The rows of a pyarrow batch as the engine reads them."""
+        needed = self._needed(batch.schema.names, keep)
+        if self._columns is None:
+            return _batches.features(batch, needed, row)
+        import pyarrow as pa
+
+        return _frames.encode(self._columns, _frames.raw_columns(pa.Table.from_batches([batch])) or [])[0]
+
+    def _of_rows(self, rows: Any) -> np.ndarray:
+        """The predictions of rows as columns; there may be no rows."""
+        if rows.shape[0] == 0:
+            return np.empty((0, len(self._heads())), dtype=np.float32 if self._gives_distributions else np.float64)
+        rows = _inputs.for_engine(rows)
+        found = self.model_.predict(rows, _inputs.threads(self.n_jobs))
+        return found.reshape(len(found), -1)
 
     def predict_batches(self, data: Any, *, keep: Sequence[str] = (), batch_rows: int = 65536) -> Any:
         """Predicts a table batch by batch, in its order: it may be larger than the memory.
@@ -92,8 +110,8 @@ class PredictsTables:
         def predicted() -> Iterator[Any]:
             row = 0
             for batch in itertools.chain([first], batches):
-                rows = _batches.features(batch, self._needed(batch.schema.names, keep), row)
-                found = self.model_.predict(rows, _inputs.threads(self.n_jobs)).reshape(len(rows), -1)
+                rows = self._rows_of_batch(batch, keep, row)
+                found = self._of_rows(rows)
                 columns = [pa.array(np.ascontiguousarray(found[:, label])) for label in range(found.shape[1])]
                 yield pa.record_batch([*(batch.column(name) for name in keep), *columns], schema=schema)
                 row += batch.num_rows
@@ -101,7 +119,7 @@ class PredictsTables:
         return pa.RecordBatchReader.from_batches(schema, predicted())
 
     def predict_frame(self, frame: Any, *, keep: Sequence[str] = ()) -> Any:
-        """The predictions of a pandas or polars frame as a frame of its kind: one column per label, after the kept columns.
+        """The predictions of a pandas, polars or pyarrow table as a table of its kind: one column per label, after the kept columns.
 
         Columns are found by the names seen in ``fit``; a pandas index stays. Made for Dask's ``map_partitions`` and Spark's
         ``mapInPandas``: an empty frame gives an empty frame with the right columns.
@@ -118,11 +136,20 @@ class PredictsTables:
         ['key', 'label_0', 'label_1']
         """
         check_is_fitted(self)
+        if hasattr(frame, "column_names"):  # pyarrow, which a stream of batches serves
+            return self.predict_batches(frame, keep=keep).read_all()
         needed = self._needed(list(frame.columns), keep)
         missing = [name for name in [*needed, *keep] if name not in frame.columns]
         if missing:
             there = ", ".join(map(str, frame.columns))
             raise ValueError(f"no column {missing[0]!r}, which is needed; the columns are {there}")
+        if self._columns is not None:
+            return _as_columns(
+                frame,
+                keep,
+                self._of_rows(_frames.encode(self._columns, _frames.raw_columns(frame[needed]) or [])[0]),
+                self._heads(),
+            )
         rows = frame[needed].to_numpy()
         if rows.dtype not in _inputs.PRECISIONS:
             rows = rows.astype(np.float64)
@@ -130,11 +157,12 @@ class PredictsTables:
         if odd.any():
             row, column = (int(place) for place in np.argwhere(odd)[0])
             raise ValueError(f"row {row}, column {needed[column]!r}: {rows[row, column]} is not a finite number")
-        kind = np.float32 if self._gives_distributions else np.float64
-        found = np.empty((0, len(self._heads())), dtype=kind)
-        if len(rows):
-            found = self.model_.predict(rows, _inputs.threads(self.n_jobs)).reshape(len(rows), -1)
-        columns = {name: found[:, label] for label, name in enumerate(self._heads())}
-        if hasattr(frame, "with_columns"):
-            return type(frame)({**{name: frame[name] for name in keep}, **columns})
-        return frame[list(keep)].assign(**columns)
+        return _as_columns(frame, keep, self._of_rows(rows), self._heads())
+
+
+def _as_columns(frame: Any, keep: Sequence[str], found: np.ndarray, heads: list[str]) -> Any:
+    """Predictions as a frame of the kind of another, after the columns that are kept."""
+    columns = {name: found[:, label] for label, name in enumerate(heads)}
+    if hasattr(frame, "with_columns"):
+        return type(frame)({**{name: frame[name] for name in keep}, **columns})
+    return frame[list(keep)].assign(**columns)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _engine
-from ._inputs import column_labels
+from ._inputs import aligned, column_labels
 
 #: Text that is a number without doubt.
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -110,6 +110,19 @@ def scored(y: Any, labels: Labels, *, strict: bool) -> tuple[np.ndarray, int]:
     return _one_hot(array, known).astype(np.float32), len(unseen)
 
 
+def votes(y: Any, word: str) -> np.ndarray:
+    """The number of votes of every row."""
+    if word != "votes":
+        raise ValueError(f"sample_weight must hold numbers or be 'votes', got {word!r}")
+    array, _ = _array(y)
+    if array.ndim != 2:
+        raise ValueError("sample_weight='votes' needs the counts of votes, but y is one label per row")
+    counts = _floats(array).sum(axis=1)
+    if np.allclose(counts, 1.0, atol=1e-3):
+        raise ValueError("sample_weight='votes': every row of y sums to 1, so that nothing says how many votes it had")
+    return counts
+
+
 def _warn(sentence: str) -> None:
     warnings.warn(f"{sentence}; pass label_values to fix the labels", stacklevel=4)
 
@@ -159,6 +172,12 @@ def _array(y: Any) -> tuple[np.ndarray, list[Any] | None]:
         return array[:, 0], None
     if array.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions, got {array.ndim}")
+    if array.dtype.kind == "O" and array.ndim == 1:
+        for row, label in enumerate(array):
+            if isinstance(label, list | tuple | dict | set | np.ndarray):
+                raise ValueError(
+                    f"y row {row}: the label is a {type(label).__name__}; give one label per row, or one column per label"
+                )
     return array, columns
 
 
@@ -188,14 +207,14 @@ def _refuse_missing(array: np.ndarray) -> None:
 
 def _floats(array: np.ndarray) -> np.ndarray:
     try:
-        return np.asarray(array, dtype=np.float64)
+        return aligned(np.asarray(array, dtype=np.float64))
     except (TypeError, ValueError):
         raise ValueError("y with several columns must hold probabilities or vote counts") from None
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:
     try:
-        numbers = np.ascontiguousarray(values, dtype=np.float64)
+        numbers = aligned(np.ascontiguousarray(values, dtype=np.float64))
     except (TypeError, ValueError):
         first = np.ravel(np.asarray(values, dtype=object))[:1].tolist()
         raise ValueError(f"{what} must hold numbers, got {first[0] if first else values!r}") from None

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,6 +28,7 @@ from . import _engine, _estimators, _inputs, _shards, _targets
 from ._base import Progress
 from ._cluster import Here, Workers
 from ._progress import Bar
+from ._signature import with_parameters_of
 
 #: What suits large mini-batches better than the defaults of one process.
 DEFAULTS: dict[str, Any] = {"batch_size": 65536, "learning_rate": 0.03, "min_iterations": 300, "leaf_every": 20}
@@ -92,6 +92,7 @@ class LDLForest(_estimators.LDLForest):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        eval_set: None = None,
         callback: Callable[[Progress], bool | None] | None = None,
     ) -> Any:
         """Learns from rows.
@@ -102,6 +103,8 @@ class LDLForest(_estimators.LDLForest):
             Blocks of an array may be SciPy CSR. What is in this process's memory is sent to the workers.
         y : the same of as many rows, in partitions of any size; or the names of X's label columns
         sample_weight : the same of shape (rows,), optional
+        eval_set : None
+            Only in one process: ``ldlf.LDLForest``.
         callback : callable, optional
             As of ``ldlf.LDLForest``.
 
@@ -111,6 +114,8 @@ class LDLForest(_estimators.LDLForest):
         """
         if not isinstance(self.virtual_shards, int | np.integer) or self.virtual_shards < 1:
             raise ValueError(f"virtual_shards must be a whole number of at least 1, got {self.virtual_shards}")
+        if eval_set is not None:
+            raise ValueError("eval_set is not supported on a cluster; validation_fraction holds out rows")
         client = self._client()
         self._seed = _inputs.seed(self.random_state)
         sources = self._sources(X, y, sample_weight, client)
@@ -132,6 +137,8 @@ class LDLForest(_estimators.LDLForest):
                     "label_names": labels.names,
                     "label_values": None if labels.values is None else labels.values.tolist(),
                     "singles": None if labels.singles is None else ([], labels.sigma),
+                    "validation_rows": 0,
+                    "columns": None,
                 },
                 self._seed,
                 _inputs.threads(self.n_jobs),
@@ -178,6 +185,10 @@ class LDLForest(_estimators.LDLForest):
             X = _collection(X, "X", client)
         else:
             X = _table(_inputs.features(self, X, reset=True))
+            if self._columns is not None:
+                raise ValueError(
+                    "X holds more than numbers; encode it before it goes to a cluster, or fit ldlf.LDLForest"
+                )
         if dask.is_dask_collection(y):
             labels = self._learn_labels(y, client)
             y = _collection(y, "y", client)
@@ -225,12 +236,15 @@ class LDLForest(_estimators.LDLForest):
             raise ValueError(f"y must have one or two dimensions, got {y.ndim}")
         return _targets.learn(sample, self.label_values, self.sigma)[1]
 
-    def _lazily(self, method: str, X: Any, columns: Sequence[Any] | None, kind: Any) -> Any:
+    def _lazily(self, method: str, X: Any, columns: Sequence[Any] | None, kind: Any, **arguments: Any) -> Any:
         """A method of the fitted estimator on every partition; ``columns`` are those of the result, None a result of one dimension."""
         check_is_fitted(self)
         model = dask.delayed(self, pure=True, traverse=False)
         if isinstance(X, dd.DataFrame):
             if hasattr(self, "feature_names_in_"):
+                missing = [name for name in self.feature_names_in_ if name not in X.columns]
+                if missing:
+                    raise ValueError(f"X has no column {missing[0]!r}, which the model needs; it has {list(X.columns)}")
                 X = X[list(self.feature_names_in_)]
             if columns is None:
                 meta: Any = (method, kind)
@@ -238,12 +252,15 @@ class LDLForest(_estimators.LDLForest):
                 import pandas as pd
 
                 meta = pd.DataFrame(np.empty((0, len(columns)), dtype=kind), columns=list(columns))
-            return X.map_partitions(_on_frame, model, method, None if columns is None else list(columns), meta=meta)
+            names = None if columns is None else list(columns)
+            return X.map_partitions(_on_frame, model, method, names, arguments, meta=meta)
         X = _whole_rows(X)
         if columns is None:
-            return X.map_blocks(_on_block, model, method, dtype=kind, drop_axis=1, meta=np.empty(0, dtype=kind))
+            meta = np.empty(0, dtype=kind)
+            return X.map_blocks(_on_block, model, method, arguments, dtype=kind, drop_axis=1, meta=meta)
         chunks = (X.chunks[0], (len(columns),))
-        return X.map_blocks(_on_block, model, method, dtype=kind, chunks=chunks, meta=np.empty((0, 0), dtype=kind))
+        meta = np.empty((0, 0), dtype=kind)
+        return X.map_blocks(_on_block, model, method, arguments, dtype=kind, chunks=chunks, meta=meta)
 
     def _names(self) -> list[Any]:
         check_is_fitted(self)
@@ -273,6 +290,62 @@ class LDLForest(_estimators.LDLForest):
         self._values("predict_mean")
         return self._lazily("predict_mean", X, None, np.float64)
 
+    def predict_std(self, X: Any) -> Any:
+        """The standard deviation of every row, for labels that stand for numbers. Lazy for a Dask collection."""
+        if not dask.is_dask_collection(X):
+            return super().predict_std(X)
+        self._values("predict_std")
+        return self._lazily("predict_std", X, None, np.float64)
+
+    def predict_quantile(self, X: Any, q: Any = 0.5) -> Any:
+        """The smallest value at which the cumulative probability reaches ``q``; with several levels, one column each. Lazy for a Dask
+        collection."""
+        if not dask.is_dask_collection(X):
+            return super().predict_quantile(X, q)
+        self._values("predict_quantile")
+        columns = None if np.ndim(q) == 0 else [f"quantile_{level:g}" for level in q]
+        return self._lazily("predict_quantile", X, columns, np.float64, q=q)
+
+    def predict_interval(self, X: Any, level: Any = 0.8, *, promise: str | None = None) -> Any:
+        """The central interval that holds at least the share ``level``: two columns, low and high. Lazy for a Dask collection, and then of
+        one level."""
+        if not dask.is_dask_collection(X):
+            return super().predict_interval(X, level, promise=promise)
+        self._values("predict_interval")
+        if promise is not None:
+            raise ValueError("promise is for rows in memory; a Dask collection has central intervals")
+        if np.ndim(level) != 0:
+            raise ValueError("one level at a time for a Dask collection; call predict_interval for each")
+        return self._lazily("predict_interval", X, ["low", "high"], np.float64, level=float(level))
+
+    def predict_entropy(self, X: Any) -> Any:
+        """The entropy of every row's distribution in nats: 0 for certainty. Lazy for a Dask collection."""
+        if not dask.is_dask_collection(X):
+            return super().predict_entropy(X)
+        return self._lazily("predict_entropy", X, None, np.float64)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithm of :meth:`predict_proba`. Lazy for a Dask collection."""
+        if not dask.is_dask_collection(X):
+            return super().predict_log_proba(X)
+        return self._lazily("predict_log_proba", X, self._names(), np.float32)
+
+    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> Any:
+        """Labels drawn from every row's distribution: shape (rows, n_samples). Lazy for a Dask collection; a seed then gives the same
+        labels for the same partitions."""
+        if not dask.is_dask_collection(X):
+            return super().sample(X, n_samples, random_state=random_state)
+        check_is_fitted(self)
+        seed = _inputs.seed(random_state)
+        columns = [f"sample_{number}" for number in range(n_samples)]
+        return self._lazily("sample", X, columns, self.classes_.dtype, n_samples=n_samples, random_state=seed)
+
+    def predict_dist(self, X: Any) -> Any:
+        """The distributions of rows in memory as an object; a Dask collection has no such object."""
+        if dask.is_dask_collection(X):
+            raise TypeError("predict_dist is of rows in memory; predict, predict_mean and the like are lazy")
+        return super().predict_dist(X)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean K-L divergence of the predictions from y: higher is better. Of Dask collections computed where they are."""
         if _are_names(X, y):
@@ -300,20 +373,28 @@ class LDLForest(_estimators.LDLForest):
         return float(found[0] / found[1])
 
 
-def _on_frame(frame: Any, model: LDLForest, method: str, columns: list[Any] | None) -> Any:
+def _on_frame(
+    frame: Any, model: LDLForest, method: str, columns: list[Any] | None, arguments: Any, partition_info: Any = None
+) -> Any:
     import pandas as pd
 
-    if len(frame) == 0:
-        found: Any = np.empty((0,) if columns is None else (0, len(columns)), dtype=np.float32)
-    else:
-        found = getattr(model, method)(frame)
+    number = (partition_info or {}).get("number", 0)
+    found = _of_part(frame, model, method, number, arguments)
     if columns is None:
         return pd.Series(found, index=frame.index, name=method)
     return pd.DataFrame(found, index=frame.index, columns=columns)
 
 
-def _on_block(block: Any, model: LDLForest, method: str) -> Any:
-    return getattr(model, method)(block)
+def _on_block(block: Any, model: LDLForest, method: str, arguments: Any, block_info: Any = None) -> Any:
+    number = block_info[0]["chunk-location"][0] if block_info else 0
+    return _of_part(block, model, method, number, arguments)
+
+
+def _of_part(rows: Any, model: LDLForest, method: str, number: int, arguments: dict[str, Any]) -> Any:
+    """The answer for one partition, whose number gives it draws of its own."""
+    if "random_state" in arguments:
+        arguments = {**arguments, "random_state": np.random.default_rng([arguments["random_state"], number])}
+    return getattr(model, method)(rows, **arguments)
 
 
 def _score_part(model: LDLForest, X: Any, y: Any, weights: Any = None) -> tuple[float, float]:
@@ -377,15 +458,6 @@ def _compute(values: list[Any], client: Client | None) -> list[Any]:
     return client.gather(client.compute(values))
 
 
-def _signature() -> inspect.Signature:
-    """Every parameter of the forest, with the defaults of this module: what scikit-learn and editors read."""
-    own = list(inspect.signature(LDLForest.__init__).parameters.values())[:3]
-    inherited = list(inspect.signature(_estimators.LDLForest.__init__).parameters.values())[1:]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    changed = [p.replace(kind=keyword, default=DEFAULTS.get(p.name, p.default)) for p in inherited]
-    return inspect.Signature([*own, *changed])
-
-
-LDLForest.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
+with_parameters_of(_estimators.LDLForest, LDLForest, DEFAULTS)
 
 __all__ = ["LDLForest"]

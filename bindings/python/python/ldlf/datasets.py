@@ -1,9 +1,10 @@
-"""Built-in data, the same as ``ldlf generate`` makes."""
+"""Built-in data, the same as ``ldlf generate`` makes, and public sets, which their owners publish."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import os
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -55,12 +56,62 @@ def make_artificial(rows: int = 500, *, seed: int = 0) -> tuple[np.ndarray, np.n
     return _generate("artificial", rows, seed, {})
 
 
+class PublicSet(NamedTuple):
+    """A public set of label distributions; none is part of this package."""
+
+    name: str
+    rows: int
+    #: None where the rows are images.
+    features: int | None
+    labels: int
+    what: str
+    #: How to get it, what to cite, and what its licence says.
+    get: str
+    cite: str
+    licence: str
+
+
+def public_sets() -> dict[str, PublicSet]:
+    """The public sets by name, each with where to get it.
+
+    >>> from ldlf.datasets import public_sets
+    >>> movie = public_sets()["Movie"]
+    >>> movie.rows, movie.features, movie.labels, "palm.seu.edu.cn" in movie.get
+    (7755, 1869, 5, True)
+    """
+    told = json.loads(_engine.describe_datasets())
+    sources = {source["key"]: source for source in told["sources"]}
+    sets = {}
+    for known in told["datasets"]:
+        source = sources[known.pop("source")]
+        sets[known["name"]] = PublicSet(**known, **{key: source[key] for key in ("get", "cite", "licence")})
+    return sets
+
+
+def load_mat(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
+    """Reads a MATLAB file (v5 or v7) with the variables ``features`` and ``labels``: the form of the public sets.
+
+    Returns
+    -------
+    X of shape (rows, features), a CSR matrix where few entries differ from zero; y of shape (rows, labels).
+    """
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{os.fspath(path)} does not exist; public_sets() says where to get each set")
+    read: Any = _engine.read_mat(path)
+    return _rows(read[0]), read[1]
+
+
 def _generate(name: str, rows: int, seed: int, options: dict[str, Any]) -> tuple[Any, np.ndarray]:
     X, y = _engine.generate(name, rows, seed, json.dumps(options))
-    if isinstance(X, tuple):
-        indptr, indices, data, columns = X
-        X = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, columns))
-    return X, y
+    return _rows(X), y
 
 
-__all__ = ["make_artificial", "make_mixture"]
+def _rows(features: Any) -> Any:
+    """Features of the engine as an array, or as a CSR matrix where they are sparse."""
+    if not isinstance(features, tuple):
+        return features
+    indptr, indices, data, columns = features
+    return sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, columns))
+
+
+__all__ = ["PublicSet", "load_mat", "make_artificial", "make_mixture", "public_sets"]

@@ -43,7 +43,7 @@ MEASURES: dict[str, Measure] = {
 
 
 def _distributions(values: Any, what: str) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
+    array = _inputs.aligned(np.asarray(values, dtype=np.float64))
     if array.ndim != 2:
         raise ValueError(f"{what} must have two dimensions, (rows, labels), got {array.ndim}")
     try:

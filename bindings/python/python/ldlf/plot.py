@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ._distribution import LabelDistribution
+from ._plot_axes import PREDICTED, TRUE, pyplot
+from ._plot_axes import axes as _axes
+from ._plot_quality import calibration, critical_differences, importance, pit
+from ._plot_tree import tree
 from .measures import _distributions
-
-#: The two colours of truth and prediction.
-TRUE, PREDICTED = "0.45", "C0"
-
-
-def _axes(ax: Any) -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("figures need matplotlib; install it with: pip install 'ldlf[plot]'") from None
-    return ax if ax is not None else plt.subplots(layout="constrained")[1]
 
 
 def _ticks(labels: Any, count: int) -> tuple[np.ndarray, list[str] | None]:
@@ -30,32 +24,91 @@ def _ticks(labels: Any, count: int) -> tuple[np.ndarray, list[str] | None]:
     return np.arange(count), [str(label) for label in labels]
 
 
-def distributions(y_true: Any, y_pred: Any, *, labels: Any = None, row: int = 0, ax: Any = None) -> Any:
-    """The true distribution of a row as bars and the predicted one as a line.
+def distributions(
+    y_true: Any, y_pred: Any, *, labels: Any = None, row: int | None = None, rows: Any = None, ax: Any = None
+) -> Any:
+    """True and predicted distributions: bars side by side where labels are names, areas where they are numbers, with the predicted mean
+    and the central interval of 80 %.
 
     Parameters
     ----------
     y_true, y_pred : arrays of shape (rows, labels)
     labels : array, optional
-        What the columns stand for, such as ``classes_``.
+        What the columns stand for, such as ``classes_``; numbers make an ordered axis.
     row : int, default=0
+        The row to draw.
+    rows : sequence of int, optional
+        Several rows, as small multiples on one scale; the Axes come as an array.
     ax : Axes, optional
+        For a single row.
 
     >>> from ldlf.plot import distributions
     >>> distributions([[1, 3]], [[0.3, 0.7]]).get_ylabel()
     'probability'
+    >>> distributions([[1, 3], [2, 2]], [[0.3, 0.7], [0.5, 0.5]], rows=[0, 1]).shape
+    (2,)
     """
-    ax = _axes(ax)
-    truth, predicted = _distributions(y_true, "y_true")[row], _distributions(y_pred, "y_pred")[row]
+    truth, predicted = _distributions(y_true, "y_true"), _distributions(y_pred, "y_pred")
+    if truth.shape != predicted.shape:
+        raise ValueError(f"y_true has the shape {truth.shape}, y_pred {predicted.shape}")
+    wanted = [row or 0] if rows is None else list(rows)
+    odd = next((place for place in wanted if not -len(truth) <= place < len(truth)), None)
+    if odd is not None:
+        raise ValueError(f"row {odd} is not there; y_true has {len(truth)} rows")
+    if rows is None:
+        ax = _axes(ax)
+        _one_row(ax, truth[wanted[0]], predicted[wanted[0]], labels)
+        ax.set_title(f"row {wanted[0]}")
+        ax.legend()
+        return ax
+    plt = pyplot()
+
+    across = min(len(wanted), 3)
+    down = -(-len(wanted) // across)
+    figure, axes = plt.subplots(
+        down, across, figsize=(3.2 * across, 2.4 * down), sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
+    flat = axes.ravel()
+    for place, one in zip(wanted, flat):
+        _one_row(one, truth[place], predicted[place], labels)
+        one.set_title(f"row {place}", fontsize=9)
+        one.label_outer()
+        one.set_ylim(0, 1.05 * max(truth[wanted].max(), predicted[wanted].max()))
+    for lowest in flat[max(len(wanted) - across, 0) : len(wanted)]:
+        lowest.tick_params(labelbottom=True)
+    for empty in flat[len(wanted) :]:
+        empty.set_axis_off()
+    figure.legend(*flat[0].get_legend_handles_labels(), loc="outside upper right", ncols=4, fontsize=8)
+    return flat[: len(wanted)]
+
+
+def _one_row(ax: Any, truth: np.ndarray, predicted: np.ndarray, labels: Any) -> None:
     places, names = _ticks(labels, len(truth))
-    width = 0.8 * (np.diff(places).min() if len(places) > 1 else 1.0)
-    ax.bar(places, truth, width=width, color=TRUE, label="true")
-    ax.plot(places, predicted, color=PREDICTED, marker="o", markersize=3, label="predicted")
-    if names is not None:
-        ax.set_xticks(places, names, rotation=45 if max(map(len, names)) > 4 else 0)
-    ax.set(xlabel="label", ylabel="probability", title=f"row {row}")
-    ax.legend()
-    return ax
+    if labels is None or names is not None:
+        width = 0.4
+        ax.bar(places - width / 2, truth, width=width, color=TRUE, label="true")
+        ax.bar(places + width / 2, predicted, width=width, color=PREDICTED, label="predicted")
+        ax.set_xticks(places, names)
+        if names is not None and max(map(len, names)) > 4:
+            ax.tick_params(axis="x", labelrotation=45)
+    else:
+        ax.fill_between(places, truth, color=TRUE, alpha=0.5, linewidth=0, label="true")
+        ax.plot(places, predicted, color=PREDICTED, linewidth=1.5, label="predicted")
+        ax.fill_between(places, predicted, color=PREDICTED, alpha=0.15, linewidth=0)
+        rows = LabelDistribution(predicted[None], places)
+        (low, high), mean = rows.interval(0.8)[0], rows.mean()[0]
+        ax.plot(
+            [low, high],
+            [0, 0],
+            color=PREDICTED,
+            linewidth=4,
+            solid_capstyle="butt",
+            clip_on=False,
+            label="80 % interval",
+        )
+        ax.plot([mean], [0], color=PREDICTED, marker="|", markersize=12, linestyle="", clip_on=False, label="mean")
+    ax.set(xlabel="label", ylabel="probability")
+    ax.set_ylim(bottom=0)
 
 
 def learning_curve(estimator: Any, *, ax: Any = None) -> Any:
@@ -81,6 +134,8 @@ def learning_curve(estimator: Any, *, ax: Any = None) -> Any:
         iterations, kl = zip(*estimator.validation_curve_)
         lines = [*lines, *right.plot(iterations, kl, color=PREDICTED, marker=".", label="validation K-L")]
         right.set_ylabel("validation K-L")
+    if estimator.best_iteration_ < estimator.n_iter_:
+        lines = [*lines, ax.axvline(estimator.best_iteration_, color="0.6", linestyle=":", label="kept iteration")]
     ax.legend(handles=lines)
     return ax
 
@@ -136,65 +191,20 @@ def sweep(search: Any, parameter: str, *, ax: Any = None) -> Any:
     ax.errorbar(
         where, results["mean_test_score"][places], yerr=results["std_test_score"][places], marker="o", capsize=3
     )
-    if not numeric:
-        ax.set_xticks(where, [str(value) for value in values])
-    ax.set(xlabel=parameter, ylabel="mean test score")
+    if not numeric or len(values) <= 8:
+        ax.set_xticks(where, [f"{value:g}" if numeric else str(value) for value in values])
+    ax.set(xlabel=parameter, ylabel="mean test score (higher is better)")
     return ax
 
 
-def _soft_trees(estimator: Any) -> tuple[Any, Any]:
-    """Leaves and units of a forest; of one that checks itself, those of its first soft forest."""
-    for prefix in ("", "soft.0."):
-        try:
-            return estimator.model_.array(f"{prefix}leaves"), estimator.model_.array(f"{prefix}units")
-        except KeyError:
-            continue
-    raise ValueError(f"{type(estimator).__name__} has no soft trees to draw")
-
-
-def tree(estimator: Any, tree: int = 0, *, ax: Any = None) -> Any:
-    """A tree of a fitted forest with its splits, and the distribution in each leaf as small bars.
-
-    Each split shows the unit behind it. Trees deeper than 6 levels are too wide for a page and are refused.
-
-    >>> from ldlf import LDLForest
-    >>> from ldlf.datasets import make_mixture
-    >>> from ldlf.plot import tree
-    >>> forest = LDLForest(choose=False, trees=2, depth=3, min_iterations=50, epochs=1).fit(*make_mixture(100))
-    >>> tree(forest).get_title()
-    'tree 0'
-    """
-    leaves, units = _soft_trees(estimator)
-    if not 0 <= tree < len(leaves):
-        raise ValueError(f"tree must be between 0 and {len(leaves) - 1}, got {tree}")
-    count, labels = leaves.shape[1:]
-    depth = count.bit_length()
-    if depth > 6:
-        raise ValueError(f"a tree of depth {depth} is too wide to draw; at most 6 levels are")
-    ax = _axes(ax)
-    places = {}
-    for node in range(2 * count - 1):
-        level = (node + 1).bit_length() - 1
-        places[node] = ((node + 1 - 2**level + 0.5) * count / 2**level, depth - 1 - level)
-    for node in range(count - 1):
-        for child in (2 * node + 1, 2 * node + 2):
-            ax.plot(*zip(places[node], places[child]), color="0.8", zorder=1)
-        ax.annotate(
-            f"unit {units[tree, node]}",
-            places[node],
-            ha="center",
-            va="center",
-            fontsize=8,
-            bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "0.6"},
-        )
-    height = 0.7 / max(leaves[tree].max(), 1e-9)
-    for leaf in range(count):
-        x, y = places[count - 1 + leaf]
-        lefts = x - 0.4 + 0.8 * np.arange(labels) / labels
-        ax.bar(lefts, leaves[tree, leaf] * height, width=0.8 / labels, bottom=y - 0.8, align="edge", color=PREDICTED)
-    ax.set(title=f"tree {tree}", xlim=(0, count), ylim=(-0.9, depth - 0.6))
-    ax.set_axis_off()
-    return ax
-
-
-__all__ = ["distributions", "label_errors", "learning_curve", "sweep", "tree"]
+__all__ = [
+    "calibration",
+    "critical_differences",
+    "distributions",
+    "importance",
+    "label_errors",
+    "learning_curve",
+    "pit",
+    "sweep",
+    "tree",
+]

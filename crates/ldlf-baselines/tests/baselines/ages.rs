@@ -146,6 +146,49 @@ fn larr_with_two_ages_is_one_classifier() {
 }
 
 #[test]
+fn the_tournament_of_larr_survives_its_file() {
+    let (data, test) = (people(120, 7), people(80, 11));
+    let settings = ["window=4", "c=10", "decision=tournament"];
+    let model = fit("larr", &settings, &data, &Threads::one()).unwrap();
+    let again = reloaded(&model).unwrap();
+    assert_eq!(ages_of(&again, &test), ages_of(&model, &test));
+    assert_eq!(bytes(&again), bytes(&model), "the decision is stored");
+}
+
+#[test]
+fn separate_functions_of_aas_are_fitted_apart_from_the_global_one() {
+    let data = people(120, 6);
+    let one_cell = ["clusters=1", "ranges=1", "l2=100", "special_l2=0.1"];
+    // With one cell the published rule is a single function with the cell's penalty, whatever the global one is.
+    let separate =
+        fit("aas", &[&one_cell[..], &["functions=separate"]].concat(), &data, &Threads::one()).unwrap();
+    let plain =
+        fit("aas", &["clusters=1", "ranges=1", "l2=0.1", "special_l2=1e9"], &data, &Threads::one()).unwrap();
+    let added = fit("aas", &one_cell, &data, &Threads::one()).unwrap();
+    let far = |a: &TrainedModel, b: &TrainedModel| {
+        let pairs = ages_of(a, &data).into_iter().zip(ages_of(b, &data));
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    assert!(far(&separate, &plain) < 1e-3, "{}", far(&separate, &plain));
+    assert!(far(&separate, &added) > 1e-2, "what is added to a penalised function is another function");
+}
+
+#[test]
+fn d2ldl_mixes_only_where_held_out_rows_gain() {
+    let data = people(100, 9);
+    let (plain, chosen) = (
+        fit("bfgs-ldl", &[], &data, &Threads::one()).unwrap(),
+        fit("d2ldl", &[], &data, &Threads::one()).unwrap(),
+    );
+    let test = people(400, 12);
+    let kl = |model: &TrainedModel| mean_kl(test.targets(), &predict(model, test.inputs()));
+    assert!(kl(&chosen) < 1.02 * kl(&plain), "{} {}", kl(&chosen), kl(&plain));
+    let mixed = fit("d2ldl", &["mix=0.5", "l2=1"], &data, &Threads::one()).unwrap();
+    let unmixed = fit("bfgs-ldl", &["l2=1"], &data, &Threads::one()).unwrap();
+    assert_ne!(predict(&mixed, data.inputs()), predict(&unmixed, data.inputs()));
+}
+
+#[test]
 fn the_first_round_of_iis_aldl_is_iis_ldl() {
     let data = people(100, 8);
     let adaptive = fit("iis-aldl", &["rounds=1"], &data, &Threads::one()).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::core::targets::Spread;
-use ldlf::internals::io::read::{Format, ReadOptions, read};
+use ldlf::internals::io::read::{ColumnPlan, Format, ReadOptions, plan, read};
 use ldlf::{Dataset, Result};
 
 use super::{ImageOptions, values};
@@ -47,14 +47,20 @@ pub struct ColumnOptions {
     #[arg(long, value_name = "RANGE", value_parser = values::label_values)]
     // The full path keeps clap from taking the list for repeated arguments.
     label_values: Option<std::vec::Vec<f64>>,
-    /// The feature columns: names or patterns; by default every column without another role
+    /// The feature columns: names or patterns; by default every column without another role that is no identifier
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     features: Vec<String>,
-    /// Feature columns that hold categories, names or patterns: each category becomes a feature (one-hot)
+    /// Feature columns that hold categories, names or patterns; columns of text do by themselves
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     categories: Vec<String>,
-    /// Allow missing feature values: encoded as 0 plus an indicator feature `COLUMN is missing`
-    #[arg(long, alias = "gaps")]
+    /// Feature columns that hold numbers, names or patterns: texts that are none count as missing
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    numeric: Vec<String>,
+    /// Feature columns that hold dates, names or patterns
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    dates: Vec<String>,
+    /// Accepted for older calls: missing values are always read
+    #[arg(long, alias = "gaps", hide = true)]
     missing_values: bool,
     /// Columns to leave out: names or patterns
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -89,7 +95,8 @@ impl ColumnOptions {
             label_values: self.label_values.clone(),
             features: self.features.clone(),
             categories: self.categories.clone(),
-            missing_values: self.missing_values,
+            numeric: self.numeric.clone(),
+            dates: self.dates.clone(),
             ignore: self.ignore.clone(),
             sample_weights: self.sample_weights.clone(),
             split_column: self.split_column.clone(),
@@ -137,6 +144,26 @@ impl DataOptions {
     /// Reads the data and prints the reader's notices.
     pub fn read(&self, path: &Path, printer: &Printer) -> Result<Dataset> {
         self.read_as(path, &self.for_reading(), printer)
+    }
+
+    /// What every column would be for and how it would be read, printing the reader's notices.
+    pub fn plan(&self, path: &Path, printer: &Printer) -> Result<Vec<ColumnPlan>> {
+        let table = self.images.table.as_deref().unwrap_or(path);
+        let (columns, notices) = plan(table, &self.for_reading())?;
+        printer.notes(&notices);
+        Ok(columns)
+    }
+
+    /// Reads the data for a training, with what every column is for.
+    pub fn read_planned(&self, path: &Path, printer: &Printer) -> Result<(Dataset, Vec<ColumnPlan>)> {
+        match self.images.kind_of(path)? {
+            InputKind::Images => Ok((self.read(path, printer)?, Vec::new())),
+            InputKind::Table => {
+                let loaded = read(path, &self.for_reading())?;
+                printer.notes(&loaded.notices);
+                Ok((loaded.dataset, loaded.plan))
+            }
+        }
     }
 
     /// Reads the data with other roles of its columns than the call names.

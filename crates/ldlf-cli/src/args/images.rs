@@ -6,7 +6,10 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 pub use ldlf::internals::core::images::BadImages;
 use ldlf::internals::core::inputs::InputKind;
+use ldlf::internals::io::read::is_folder_of_tables;
 use ldlf::{Error, Result, registry};
+
+use crate::contenders::base_name;
 
 /// The words for [`BadImages`].
 fn bad_images() -> impl TypedValueParser<Value = BadImages> {
@@ -34,10 +37,11 @@ pub struct ImageOptions {
 }
 
 impl ImageOptions {
-    /// Whether the data are a table or images: images are a folder or a zip file, or anything beside a table of them.
+    /// Whether the data are a table or images: images are a zip file or a folder without tables, or anything beside a table of them.
     pub fn kind_of(&self, data: &Path) -> Result<InputKind> {
         let zip = data.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
-        if self.table.is_some() || zip || data.is_dir() {
+        let folder = data.is_dir() && !is_folder_of_tables(data);
+        if self.table.is_some() || zip || folder {
             return Ok(InputKind::Images);
         }
         match &self.image_column {
@@ -71,6 +75,7 @@ impl NetworkOptions {
             let Some(value) = value else { continue };
             let mut owners = Vec::new();
             for learner in learners {
+                let learner = base_name(learner);
                 owners.extend(registry::find(learner)?.facts.backbone.then_some(learner));
             }
             if owners.is_empty() {
@@ -80,6 +85,7 @@ impl NetworkOptions {
                     learners.join(", ")
                 )));
             }
+            owners.dedup();
             pairs.extend(owners.into_iter().map(|learner| format!("{learner}.{name}={value}")));
         }
         pairs.extend_from_slice(set);

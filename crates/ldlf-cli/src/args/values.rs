@@ -6,12 +6,21 @@ use ldlf::Value;
 use ldlf::internals::core::parameters::parse_value;
 use ldlf::internals::io::read::Format;
 use ldlf::internals::io::write::{TableForm, dataset_formats};
+use ldlf::measures::{self, Measure};
 
 /// A number of seconds above 0.
 pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(seconds),
         _ => Err("give a number of seconds above 0".into()),
+    }
+}
+
+/// A fraction above 0 and below 1.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fraction) if fraction > 0.0 && fraction < 1.0 => Ok(fraction),
+        _ => Err("give a fraction above 0 and below 1, such as 0.2".into()),
     }
 }
 
@@ -70,6 +79,17 @@ pub fn label_values(text: &str) -> Result<Vec<f64>, String> {
         return Ok((first..=last).map(|value| value as f64).collect());
     }
     text.split(',').map(|value| value.trim().parse::<f64>().map_err(|_| wrong())).collect()
+}
+
+/// A measure by its name, or all of them.
+pub fn measures(text: &str) -> Result<&'static [Measure], String> {
+    if text == "all" {
+        return Ok(measures::all());
+    }
+    measures::find(text).map(std::slice::from_ref).ok_or_else(|| {
+        let names: Vec<&str> = measures::all().iter().map(|measure| measure.name).collect();
+        format!("no measure is called {text:?}; give all, or some of {}", names.join(", "))
+    })
 }
 
 /// A parameter and the values that a sweep gives it.

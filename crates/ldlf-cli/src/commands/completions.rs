@@ -1,7 +1,10 @@
 //! `ldlf completions`: a script for a shell.
 
-use clap::{Args, CommandFactory};
-use ldlf::Result;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Command, CommandFactory};
+use ldlf::internals::io::read::Format;
+use ldlf::internals::io::write::estimates::Estimate;
+use ldlf::{Result, measures, registry};
 
 use super::Ending;
 use crate::args::Cli;
@@ -23,7 +26,39 @@ Examples:
 /// Prints the script.
 pub fn run(args: &Completions, printer: &Printer) -> Result<Ending> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "ldlf", &mut script);
+    clap_complete::generate(args.shell, &mut with_values(Cli::command()), "ldlf", &mut script);
     printer.text(&String::from_utf8_lossy(&script))?;
     Ok(Ending::Done)
+}
+
+/// The call with the values of options whose words the parser leaves to others: learners, presets, formats, estimates, measures.
+fn with_values(mut call: Command) -> Command {
+    let mut presets: Vec<&str> =
+        registry::learners().iter().flat_map(|entry| (entry.presets)()).map(|preset| preset.name).collect();
+    presets.sort_unstable();
+    presets.dedup();
+    let known: [(&str, Vec<&str>); 7] = [
+        ("learner", registry::names(|_| true)),
+        // The learner that `ldlf learners` describes.
+        ("name", registry::names(|_| true)),
+        ("preset", presets),
+        ("format", Format::ALL.iter().map(|format| format.name()).collect()),
+        ("write", Estimate::WORDS.to_vec()),
+        ("measure", measures::all().iter().map(|measure| measure.name).collect()),
+        ("measures", measures::all().iter().map(|measure| measure.name).collect()),
+    ];
+    let verbs: Vec<String> = call.get_subcommands().map(|verb| verb.get_name().to_string()).collect();
+    for verb in verbs {
+        call = call.mut_subcommand(verb, |mut verb| {
+            for (option, words) in &known {
+                let other_name = *option == "name" && verb.get_name() != "learners";
+                if !other_name && verb.get_arguments().any(|argument| argument.get_id() == *option) {
+                    let parser = PossibleValuesParser::new(words.clone());
+                    verb = verb.mut_arg(option, |argument| argument.value_parser(parser));
+                }
+            }
+            verb
+        });
+    }
+    call
 }

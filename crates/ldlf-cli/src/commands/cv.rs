@@ -16,7 +16,8 @@ use ldlf::{Dataset, Error, Facts, FitContext, Learner, Result, Settings, Threads
 
 use super::Ending;
 use crate::args::{FitOptions, values};
-use crate::contenders::share_out;
+use crate::built_from::BUILD;
+use crate::contenders::{listed, share_out};
 use crate::images::readable;
 use crate::inputs::check_input;
 use crate::printer::{Printer, Table, counted};
@@ -36,7 +37,7 @@ pub enum ProtocolName {
 pub struct Cv {
     #[arg(help = format!("The table ({}), or - for standard input", values::read_extensions()))]
     pub data: PathBuf,
-    /// The learners to compare
+    /// The learners to compare; NAME@PARAMETER=VALUE or NAME@PRESET is one with settings of its own, all is every one for tables
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "sldlf,mean")]
     pub learner: Vec<String>,
     /// A named set of parameters for the learners that have it
@@ -63,7 +64,7 @@ pub struct Cv {
     /// Stop each fit after this many seconds and keep its best so far
     #[arg(long, value_name = "SECONDS", value_parser = values::seconds, conflicts_with = "journal")]
     pub time_limit: Option<f64>,
-    /// Keep results, predictions and learning curves in this folder
+    /// Keep results, predictions and learning curves in this folder, and finished folds: an interrupted run resumes from there
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
     /// Keep finished folds in this file: an interrupted run resumes from there
@@ -90,6 +91,8 @@ With --split-column the given split takes the place of folds. Rows of one --grou
 Examples:
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --folds 5
   ldlf cv Movie.mat --learner sldlf,mean --fold-file Movie.txt --json
+  ldlf cv votes.csv --labels 'votes_*' --learner sldlf,sldlf@depth=5,sldlf@depth=5@trees=40,sldlf@paper
+  ldlf cv votes.csv --labels 'votes_*' --learner all --results results
   ldlf cv Movie.mat --learner sldlf --protocol released --preset released-movie
   ldlf cv faces.csv --label-column age --sigma 2 --group person --train-share 0.1 --repeats 5 --learner sldlf,larr
   ldlf cv votes.csv --labels 'votes_*' --learner sldlf,mean --set sldlf.trees=10 --results results";
@@ -104,15 +107,21 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     if let Some(folder) = &args.results {
         check_results_folder(folder, args.force)?;
     }
-    let set = args.fit.network.with(&args.set, &args.learner)?;
-    let learners = share_out(&args.learner, args.preset.as_deref(), &set)?
+    let columns = args.fit.options.for_reading();
+    let named = listed(&args.learner, columns.label_values.is_some() || columns.label_column.is_some());
+    let set = args.fit.network.with(&args.set, &named)?;
+    let learners = share_out(&named, args.preset.as_deref(), &set)?
         .iter()
         .map(|contender| Ok(limited(contender.build()?, args.time_limit)))
         .collect::<Result<Vec<Box<dyn Learner>>>>()?;
-    let (data, evaluation) =
-        evaluated(&learners, &args.data, &cut, &args.fit, args.journal.as_deref(), printer)?;
+    let journal = journal_of(args)?;
+    let (data, evaluation) = evaluated(&learners, &args.data, &cut, &args.fit, journal.as_deref(), printer)?;
     if let Some(folder) = &args.results {
         results::save(folder, &evaluation, &data)?;
+        // What the results say need not be said again.
+        if let (None, Some(own)) = (&args.journal, &journal) {
+            std::fs::remove_file(own).map_err(|e| Error::io(own, e))?;
+        }
         printer.message(format_args!("results: {}", folder.display()));
     }
     if args.json {
@@ -125,6 +134,22 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
     }
     Ok(Ending::Done)
 }
+
+/// The journal of a run: the one that the call names, or else one in the folder of results until these are written. A fit
+/// that the clock may stop is not kept: another run would end elsewhere.
+fn journal_of(args: &Cv) -> Result<Option<PathBuf>> {
+    match (&args.journal, &args.results) {
+        (Some(path), _) => Ok(Some(path.clone())),
+        (None, Some(folder)) if args.time_limit.is_none() => {
+            std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+            Ok(Some(folder.join(JOURNAL)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Finished folds in a folder of results.
+const JOURNAL: &str = "unfinished.jsonl";
 
 /// Reads the data and evaluates the learners on its folds; finished folds are kept in the journal.
 pub fn evaluated(
@@ -142,7 +167,7 @@ pub fn evaluated(
         data = readable(data, &first.settings(), &options.images, &threads, printer)?;
     }
     let folds = cut.folds(&data, compute.seed)?;
-    let opened = journal.map(Journal::open).transpose()?;
+    let opened = journal.map(|path| open_journal(path, printer)).transpose()?;
     let plan = Plan {
         data: &data,
         learners,
@@ -151,14 +176,30 @@ pub fn evaluated(
         seed: compute.seed,
         threads: compute.threads.count,
         journal: opened.as_ref().map(|journal| journal as &dyn FoldStore),
+        build: BUILD,
     };
     let evaluation = watched(&plan, journal, printer)?;
     Ok((data, evaluation))
 }
 
+/// Opens a journal, and says how many of its folds another build of the program left, which are not reused.
+pub fn open_journal(path: &Path, printer: &Printer) -> Result<Journal> {
+    let journal = Journal::open(path)?;
+    let others = journal.of_other_builds(BUILD.id);
+    if others > 0 {
+        printer.message(format_args!(
+            "note: {}: {} of other builds of ldlf {} not reused",
+            path.display(),
+            counted(others, "fold"),
+            if others == 1 { "is" } else { "are" }
+        ));
+    }
+    Ok(journal)
+}
+
 /// Runs a plan with a progress bar, until it ends or Ctrl-C is pressed.
 pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Result<CrossValidation> {
-    let names = plan.learners.iter().map(|learner| learner.name().to_string()).collect();
+    let names = plan.learners.iter().map(|learner| learner.title()).collect();
     let watcher = FoldWatcher::new(printer, names, plan.folds.len());
     listen_for_ctrl_c();
     let outcome = cross_validate(plan, &watcher);
@@ -169,11 +210,15 @@ pub fn watched(plan: &Plan<'_>, journal: Option<&Path>, printer: &Printer) -> Re
 
 /// After Ctrl-C, says where the finished folds are.
 pub fn say_what_is_kept<T>(outcome: &Result<T>, journal: Option<&Path>, printer: &Printer) {
-    if let (Err(Error::Interrupted), Some(path)) = (outcome, journal) {
-        printer.message(format_args!(
+    match (outcome, journal) {
+        (Err(Error::Interrupted), Some(path)) => printer.message(format_args!(
             "finished folds are kept in {}; the same command resumes from there",
             path.display()
-        ));
+        )),
+        (Err(Error::Interrupted), None) => printer.message(
+            "no folds were kept; with --results DIR or --journal FILE the same command would resume",
+        ),
+        _ => {}
     }
 }
 
@@ -271,6 +316,10 @@ impl Learner for TimeLimited {
         self.learner.facts()
     }
 
+    fn title(&self) -> String {
+        self.learner.title()
+    }
+
     fn settings(&self) -> Settings {
         self.learner.settings()
     }
@@ -286,7 +335,10 @@ pub fn check_results_folder(folder: &Path, force: bool) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
         return Err(Error::usage(format!("{} is a file where a folder is expected", folder.display())));
     }
-    let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    // An interrupted run left nothing but its finished folds.
+    let other =
+        |entry: std::io::Result<std::fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() != JOURNAL);
+    let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(other));
     if occupied && !force {
         return Err(Error::usage(format!("{} exists; choose another name or add --force", folder.display())));
     }

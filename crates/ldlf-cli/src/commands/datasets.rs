@@ -99,10 +99,15 @@ const SOURCES: [Source; 4] = [
     },
 ];
 
+/// The sets and their sources as JSON: `datasets` and `sources`.
+pub fn catalogue() -> serde_json::Value {
+    json!({"datasets": KNOWN, "sources": SOURCES})
+}
+
 /// Lists the sets and their sources.
 pub fn run(args: &Datasets, printer: &Printer) -> Result<Ending> {
     if args.json {
-        printer.json(&json!({"datasets": KNOWN, "sources": SOURCES}))?;
+        printer.json(&catalogue())?;
         return Ok(Ending::Done);
     }
     let mut table = Table::new(["name", "what", "source", "rows", "features", "labels"]).left_columns(3);

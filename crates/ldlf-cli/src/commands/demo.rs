@@ -12,6 +12,7 @@ use ldlf::{Dataset, Error, FitContext, Learner, Result, Settings, TrainedModel, 
 use super::Ending;
 use super::cv::{check_results_folder, shown, watched};
 use crate::args::{Compute, read_with};
+use crate::built_from::BUILD;
 use crate::inspected_model::inspected;
 use crate::printer::{Printer, number};
 use crate::progress::{TrainingWatcher, listen_for_ctrl_c};
@@ -71,6 +72,7 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
         seed: args.compute.seed,
         threads: args.compute.threads.count,
         journal: None,
+        build: BUILD,
     };
     let evaluation = watched(&plan, None, printer)?;
     results::save(&folder, &evaluation, &data)?;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use ldlf::internals::core::error::shown;
 use ldlf::internals::io::output::write_atomically;
 use ldlf::{Error, Result, registry};
 
@@ -53,5 +54,18 @@ pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
         model.schema.label_names.len(),
         bytes.len()
     ));
+    if let Some(names) = &model.schema.feature_names {
+        printer.message(format_args!("the columns of `features`, in their order: {}", listed(names)));
+    }
     Ok(Ending::Done)
+}
+
+/// The first names; all of them are in the metadata of the file.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut text = names.iter().take(SHOWN).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text += &format!(" and {} more, which its metadata has", names.len() - SHOWN);
+    }
+    text
 }

@@ -95,6 +95,9 @@ fn facts(model: &TrainedModel, version: &str, bytes: u64) -> Table {
     if summary.validation_kl.is_some() {
         table.fact("validation K-L", number(summary.validation_kl));
     }
+    if let Some(conformal) = &model.conformal {
+        table.fact("calibrated by", super::train::calibrated_by(conformal));
+    }
     for (name, value) in model.model.inspect() {
         table.fact(&name, word(&value));
     }

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use ldlf::internals::core::explain::permutation_importance;
 use ldlf::internals::io::output::{Overwrite, write_atomically};
-use ldlf::{Error, Result};
-use ldlf_report::importance::permutation_importance;
+use ldlf::internals::io::results::CurvePoint;
+use ldlf::{Error, Result, registry};
 use ldlf_report::load::{Evaluation, Predictions};
 use ldlf_report::page::feature_name;
 use ldlf_report::ranking::{best_first, compare};
@@ -156,11 +157,19 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
     let threads = args.threads.pool()?;
     let name = |feature: usize| feature_name(&model.schema, feature);
     if args.kind == PlotKind::Importance {
-        return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?, name));
+        return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?));
     }
     inspected_model::check_rows(&args.row, &data)?;
     let view = model.model.look_inside(data.features()?, &args.row, &threads);
-    let view = view.ok_or_else(|| Error::usage(format!("{} has no soft trees to draw", model.learner)))?;
+    let view = view.ok_or_else(|| {
+        Error::usage(match registry::find(&model.learner).is_ok_and(|entry| entry.facts.backbone) {
+            true => format!(
+                "the trees of {} are not drawn: their splits see a network, not columns",
+                model.learner
+            ),
+            false => format!("{} has no soft trees to draw", model.learner),
+        })
+    })?;
     if args.kind == PlotKind::LeafUsage {
         return Ok(plots::leaf_usage(&view));
     }
@@ -187,6 +196,13 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Figure> {
             evaluation.dataset,
             evaluation.measures().join(", ")
         )));
+    }
+    if let (false, [first, .., last]) = (args.kind == PlotKind::CriticalDifference, evaluations) {
+        return Err(Error::usage(format!(
+            "this figure shows one evaluation, and the results hold several ({}, ..., {})",
+            first.dataset, last.dataset
+        ))
+        .with_remedy("name the results of one, or make a page of all with `ldlf report`"));
     }
     let order = best_first(evaluation);
     match args.kind {
@@ -228,7 +244,10 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Figure> {
                 None => (format!("{} on {}", of.name, evaluation.dataset), 0..of.folds.len()),
             };
             let mut folds = wanted.map(|fold| evaluation.curve(run, fold)).collect::<Result<Vec<_>>>()?;
-            folds.retain(|points| points.len() > 1);
+            let drawn = |point: &CurvePoint| {
+                point.loss.is_some() || point.validation_kl.is_some() || point.test_kl.is_some()
+            };
+            folds.retain(|points| points.iter().filter(|point| drawn(point)).count() > 1);
             if folds.is_empty() {
                 return Err(Error::usage(format!(
                     "{name}: no learning curve was kept; does the learner iterate?"

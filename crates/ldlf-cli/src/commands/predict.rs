@@ -1,5 +1,6 @@
 //! `ldlf predict`: rows or images in, distributions and their estimates out, a block at a time.
 
+mod bad_rows;
 mod latency;
 mod parts;
 mod pipeline;
@@ -17,6 +18,7 @@ use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns, Refusal};
 use ldlf::internals::io::write::{self, BoxedWriter, Column, Formulas, TableForm};
 use ldlf::{Error, Matrix, Prediction, Result, TrainedModel};
 
+use self::bad_rows::{BadRowList, BadRows};
 use self::parts::{Begun, PartFolder};
 use self::pipeline::{Cuts, Pipeline, Predicted, Predictions, block_rows};
 use self::rows::Rows;
@@ -51,7 +53,17 @@ pub struct Predict {
     /// Columns to read as features, in the model's order; by default those the model names
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub features: Option<Vec<String>>,
-    /// What to write: distribution, mode, mean, median, quantile=Q, interval=SHARE, entropy
+    /// Columns of DATA to pass through to the output as text, such as an id: names or patterns
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub keep: Vec<String>,
+    /// What becomes of a row with a value that cannot be read
+    #[arg(long, value_enum, default_value = "fail", value_name = "WHAT")]
+    pub bad_rows: BadRows,
+    /// Where to list the rows that could not be read: their number, the columns of --keep, and the reason
+    #[arg(long, value_name = "FILE")]
+    pub bad_rows_out: Option<PathBuf>,
+    /// What to write: distribution, mode, mean, median, quantile=Q, entropy, and with a probability: interval=P, vote_interval=P,
+    /// set=P, quantile_interval=P
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
     pub write: Vec<Estimate>,
     /// Also measure the latency of predicting one image at a time
@@ -77,11 +89,18 @@ One file is written whole or not at all. With --part-rows the output is a folder
 each whole, which pandas, polars, Spark and others read as one table; after Ctrl-C, a crash or a full disk the same call with
 --resume continues after the last finished part and leaves the same bytes as one unbroken run.
 
+interval=0.9 holds the true value of a row (its single label, or the mean of its votes) with probability 0.9, vote_interval=0.9 a new vote,
+and set=0.9 the label of a random voter: their sizes come from how far predictions were off on rows that the model did not learn from.
+Models of sldlf have that from the training, those of other learners with `ldlf train --calibrate 0.2`. quantile_interval=0.9 holds 90 %
+of the predicted distribution and promises nothing.
+
 Examples:
   ldlf predict votes.ldlf new.csv --out predicted.csv
+  ldlf predict votes.ldlf new.csv --keep id,date --bad-rows skip --bad-rows-out bad.csv --out predicted.jsonl
   ldlf predict age.ldlf faces.parquet --write mean,interval=0.9,entropy --out ages.parquet
+  ldlf predict votes.ldlf new.csv --write mode,set=0.9 --out sets.csv
   ldlf predict votes.ldlf big.parquet --out scored.parquet --part-rows 1000000 --resume
-  ldlf predict faces.ldlf photos --write mode,mean,interval=0.9 --out ages.csv
+  ldlf predict faces.ldlf photos --write mode,mean,quantile_interval=0.9 --out ages.csv
   zcat rows.csv.gz | ldlf predict votes.ldlf - --format csv --out - | head";
 
 /// Predicts every row of the data in its order.
@@ -93,9 +112,16 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
             "--part-rows and --resume need a name for --out; standard output has no parts",
         ));
     }
+    let bad_rows_out = check_bad_rows(args, in_parts)?;
     let overwrite = if in_parts { Overwrite::Yes } else { check_destination(&args.out, args.force)? };
     check_apart(&args.out, &[&args.model, &args.data])?;
-    let form = if is_standard(&args.out) { &write::csv::COMMAS } else { TableForm::of(&args.out)? };
+    let form = match TableForm::of(&args.out) {
+        _ if is_standard(&args.out) => &write::csv::COMMAS,
+        Err(error) if in_parts => {
+            return Err(error.with_remedy("end the name of the folder so: its parts are files of that form"));
+        }
+        form => form?,
+    };
     let formulas = if args.safe_csv { Formulas::Disarmed } else { Formulas::Kept };
     if args.safe_csv && !form.is_text {
         return Err(Error::usage(format!(
@@ -104,13 +130,40 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
         )));
     }
     let model = load_model(&args.model)?;
-    let estimates = EstimateColumns::new(&args.write, &model.schema).map_err(refused)?;
+    let estimates =
+        EstimateColumns::new(&args.write, &model.schema, model.conformal.as_ref()).map_err(refused)?;
+    let asked = args.write.iter().filter_map(|estimate| estimate.promise()).fold(0.0, f64::max);
+    if let Some(conformal) = model.conformal.as_ref().filter(|conformal| asked > conformal.highest_level()) {
+        printer.message(format_args!(
+            "note: {} rows or groups can promise no more than {:.3}: what is asked for {asked} holds everything",
+            conformal.units,
+            conformal.highest_level()
+        ));
+    }
     let rows = rows_of(args, &model, printer)?;
-    let table = PredictionTable { form, formulas, estimates: &estimates, model: &model };
+    let kept = rows.kept_names();
+    let mut heads: Vec<String> = estimates.heads().map(str::to_string).collect();
+    if let Some(name) = kept.iter().find(|name| heads.contains(name)) {
+        return Err(Error::usage(format!("--keep names the column {name:?}, and so are predictions called"))
+            .with_remedy("leave it out of --keep, or rename it in the data"));
+    }
+    heads = model.schema.image_column.iter().cloned().chain(kept.iter().cloned()).collect();
+    let table = PredictionTable { form, formulas, estimates: &estimates, model: &model, beside: heads };
     let progress = ProgressLine::new(printer, rows.noun());
     let threads = args.threads.pool()?;
     let skipping = Skipping::new(&args.images);
-    let mut pipeline = Pipeline { model: &model, threads, progress, done_before: 0, skipping };
+    let bad_list = BadRowList::new(args.bad_rows, &kept);
+    let bad_rows = args.bad_rows;
+    let mut pipeline = Pipeline {
+        model: &model,
+        threads,
+        progress,
+        done_before: 0,
+        skipping,
+        bad_rows,
+        bad_list,
+        notices: Vec::new(),
+    };
     let images = match &rows {
         Rows::Images { images, .. } => Some(images.clone()),
         Rows::Table(_) => None,
@@ -120,14 +173,37 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     } else {
         let (started, noun) = (Instant::now(), rows.noun());
         let count = predict_one(&args.out, overwrite, rows, &mut pipeline, &table)?;
-        say(printer, count - pipeline.skipping.left_out, noun, started, "");
+        let left_out = pipeline.skipping.left_out + pipeline.bad_list.left_out();
+        say(printer, count - left_out, noun, started, "");
+        pipeline.bad_list.say(count, printer);
+        if let Some((path, overwrite)) = bad_rows_out {
+            pipeline.bad_list.save(path, overwrite)?;
+        }
         Ending::Done
     };
+    printer.notes(&pipeline.notices);
     pipeline.skipping.say(printer);
     if let (true, Some(images)) = (args.latency, &images) {
         printer.message(latency::measured(&model, images, &pipeline.threads)?);
     }
     Ok(ending)
+}
+
+/// Checks what is said about bad rows, and gives the file that lists them.
+fn check_bad_rows(args: &Predict, in_parts: bool) -> Result<Option<(&Path, Overwrite)>> {
+    let Some(path) = &args.bad_rows_out else { return Ok(None) };
+    if args.bad_rows == BadRows::Fail {
+        return Err(Error::usage("--bad-rows-out lists rows that the run passes over").with_remedy(
+            "add --bad-rows skip (left out) or --bad-rows empty (written without a prediction)",
+        ));
+    }
+    if in_parts {
+        return Err(Error::usage("--bad-rows-out does not go with parts, which may come from several runs")
+            .with_remedy("use --bad-rows empty with --keep: rows without a prediction are the bad ones"));
+    }
+    TableForm::of(path)?;
+    check_apart(path, &[&args.model, &args.data, &args.out])?;
+    Ok(Some((path, check_destination(path, args.force)?)))
 }
 
 /// Opens what is to be predicted, if it is of the kind that the model reads.
@@ -139,8 +215,14 @@ fn rows_of(args: &Predict, model: &TrainedModel, printer: &Printer) -> Result<Ro
         }
         let features = args.features.clone().unwrap_or_default();
         let options = ReadOptions { format: args.format, features, ..ReadOptions::default() };
-        return Ok(Rows::Table(stream_for_model(&args.data, model, &options)?));
+        let (keep, tolerant) = (&args.keep[..], args.bad_rows != BadRows::Fail);
+        return Ok(Rows::Table(stream_for_model(&args.data, model, &options, keep, tolerant)?));
     };
+    if !args.keep.is_empty() || args.bad_rows != BadRows::Fail {
+        return Err(Error::usage("--keep and --bad-rows are for tables").with_remedy(
+            "the name of its image stands beside each prediction, and --bad-images skip leaves out bad ones",
+        ));
+    }
     if args.features.is_some() {
         return Err(Error::usage("images have no columns; leave out --features"));
     }
@@ -160,9 +242,17 @@ pub fn refused(refusal: Refusal) -> Error {
             "--write {} needs labels that stand for numbers; train with --label-values",
             estimate.name()
         ),
+        Refusal::NeedsCalibration(estimate) => format!(
+            "--write {0} needs calibration data, which this model lacks; train with --calibrate 0.2{1}",
+            estimate.name(),
+            match estimate {
+                Estimate::Set(_) => "",
+                _ => ", or write quantile_interval, which promises nothing",
+            }
+        ),
         Refusal::NamedTwice(estimate) => format!("--write names {} twice; leave one out", estimate.name()),
         Refusal::NeedsDistributions(_) => {
-            "this model predicts values, not distributions; leave quantile, interval and entropy out of --write"
+            "this model predicts values, not distributions; leave quantiles, votes, sets and entropy out of --write"
                 .to_string()
         }
     })
@@ -183,6 +273,8 @@ struct PredictionTable<'a> {
     formulas: Formulas,
     estimates: &'a EstimateColumns,
     model: &'a TrainedModel,
+    /// The heads of the texts beside the predictions.
+    beside: Vec<String>,
 }
 
 impl PredictionTable<'_> {
@@ -196,20 +288,26 @@ impl PredictionTable<'_> {
         out: &Path,
     ) -> Result<()> {
         let io = |e| Error::io(out, e);
-        let head = self.model.schema.image_column.as_deref();
         let none = || Predicted {
-            names: head.map(|_| Vec::new()),
+            read: 0,
+            beside: vec![Vec::new(); self.beside.len()],
             prediction: Prediction::Distributions(Matrix::zeros(0, self.model.schema.label_names.len())),
+            empty: Vec::new(),
         };
         // No rows at all still make a table: its heads.
         let (mut block, mut held) = (Some(first.unwrap_or_else(none)), 0);
-        while let Some(Predicted { names, prediction }) = block {
-            let mut columns = self.estimates.of(&prediction).map_err(refused)?;
-            if let (Some(head), Some(names)) = (head, &names) {
-                columns.insert(0, Column::Names(head, names));
+        while let Some(predicted) = block {
+            held += predicted.read;
+            for run in predicted.runs()? {
+                let mut columns = self.estimates.of(&run.prediction).map_err(refused)?;
+                if run.is_empty {
+                    columns = columns.into_iter().map(Column::emptied).collect();
+                }
+                let beside = self.beside.iter().zip(&predicted.beside);
+                let beside = beside.map(|(head, texts)| Column::Names(head, &texts[run.rows.clone()]));
+                let columns: Vec<Column<'_>> = beside.chain(columns).collect();
+                writer.block(&columns).map_err(io)?;
             }
-            writer.block(&columns).map_err(io)?;
-            held += prediction.rows();
             block = if held < rows { blocks.next()? } else { None };
         }
         writer.finish().map_err(io)

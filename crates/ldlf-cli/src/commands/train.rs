@@ -4,12 +4,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use ldlf::internals::core::conformal::{Calibration, Conformal};
 use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::core::learner::Summary;
+use ldlf::internals::io::read::ColumnPlan;
 use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns};
 use ldlf::internals::io::write::{Formulas, TableForm, save_table};
 use ldlf::{Dataset, Error, FitContext, Inputs, Prediction, Result, StopReason, TrainedModel, folds};
 use serde_json::json;
+
+mod plan;
 
 use super::Ending;
 use super::predict::refused;
@@ -38,14 +42,20 @@ pub struct Train {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Where to write the model
-    #[arg(long, short, value_name = "FILE")]
-    pub out: PathBuf,
+    #[arg(long, short, value_name = "FILE", required_unless_present = "plan")]
+    pub out: Option<PathBuf>,
+    /// Print what every column is for and how it is read, and train nothing
+    #[arg(long)]
+    pub plan: bool,
     /// Replace an existing output
     #[arg(long)]
     pub force: bool,
     /// Write what the model says about its own training rows without having seen them, as a table (see `ldlf predict`)
     #[arg(long, value_name = "FILE")]
     pub out_of_fold: Option<PathBuf>,
+    /// Hold this fraction of the rows out of the training, to promise intervals and label sets by (see `ldlf predict`); sldlf needs none
+    #[arg(long, value_name = "FRACTION", value_parser = values::fraction, conflicts_with = "out_of_fold")]
+    pub calibrate: Option<f64>,
     /// Stop after this many seconds and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
     pub time_limit: Option<f64>,
@@ -76,7 +86,9 @@ pub const HELP: &str = "\
 Examples:
   ldlf train votes.csv --labels 'votes_*' --out votes.ldlf
   ldlf train faces.csv --label-column age --sigma 3 --label-values 0..100 --out age.ldlf
+  ldlf train votes.csv --labels 'votes_*' --learner random-forest --calibrate 0.2 --out votes.ldlf
   ldlf train Movie.mat --preset paper --set trees=10 --out movie.ldlf
+  ldlf train survey.xlsx --labels 'vote_*' --plan
   ldlf train big.parquet --labels y1,y2 --out m.ldlf --checkpoint m.ckpt --stop-after 500
   ldlf train big.parquet --labels y1,y2 --out m.ldlf --force --checkpoint m.ckpt --resume m.ckpt
   ldlf train faces.zip --table labels.csv --image-column file --label-column age --sigma 2 --label-values 0..100 \
@@ -87,19 +99,28 @@ Ctrl-C stops cleanly: the best model so far is written and the exit code is 130.
 /// Fits a learner and writes its model, also when Ctrl-C, a time limit or `--stop-after` ends it early.
 pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
-    if is_standard(&args.out) {
+    let Some(out) = args.out.as_ref().filter(|_| !args.plan) else {
+        let columns = args.fit.options.plan(&args.data, printer)?;
+        if args.json {
+            printer.json(&json!({ "columns": columns }))?;
+        } else {
+            printer.text(&plan::table(&columns))?;
+        }
+        return Ok(Ending::Done);
+    };
+    if is_standard(out) {
         return Err(Error::usage("a model is not written to standard output; name a file with --out"));
     }
-    let overwrite = check_destination(&args.out, args.force)?;
-    check_apart(&args.out, &[&args.data])?;
+    let overwrite = check_destination(out, args.force)?;
+    check_apart(out, &[&args.data])?;
     if let Some(path) = &args.checkpoint {
         check_checkpoint(path, args.force)?;
-        check_apart(path, &[&args.data, &args.out])?;
+        check_apart(path, &[&args.data, out])?;
     }
     let out_of_fold = match &args.out_of_fold {
         None => None,
         Some(path) => {
-            check_apart(path, &[&args.data, &args.out])?;
+            check_apart(path, &[&args.data, out])?;
             Some((path, TableForm::of(path)?, check_destination(path, args.force)?))
         }
     };
@@ -119,9 +140,10 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         None => None,
     };
     let threads = args.fit.compute.threads.pool()?;
-    let mut data = args.fit.options.read(&args.data, printer)?;
+    let (mut data, columns) = args.fit.options.read_planned(&args.data, printer)?;
     if args.fit.options.has_split() {
-        data = data.select(&folds::split_parts(&data)?.training);
+        // What missing values are filled with is learnt from the training rows alone.
+        data = data.select(&folds::split_parts(&data)?.training).refilled()?;
     }
     // A learner for tables refuses images before they are decoded.
     if learner.facts().reads_images() {
@@ -142,7 +164,10 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         context.resume = resume;
         context.deadline =
             args.time_limit.and_then(|limit| started.checked_add(Duration::try_from_secs_f64(limit).ok()?));
-        TrainedModel::fit(learner.as_ref(), &data, &mut context)
+        match args.calibrate {
+            Some(fraction) => TrainedModel::fit_calibrated(learner.as_ref(), &data, fraction, &mut context),
+            None => TrainedModel::fit(learner.as_ref(), &data, &mut context),
+        }
     };
     watcher.finish();
     let failure = watcher.failure.take();
@@ -150,10 +175,11 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         return Err(refused);
     }
     let model = fitted?;
-    ldlf::internals::io::model_file::save(&model, &args.out, overwrite)?;
+    ldlf::internals::io::model_file::save(&model, out, overwrite)?;
 
     if let (Some((path, form, overwrite)), Some(predicted)) = (out_of_fold, &model.out_of_fold) {
-        let columns = EstimateColumns::new(&[Estimate::Distribution], &model.schema).map_err(refused)?;
+        let columns =
+            EstimateColumns::new(&[Estimate::Distribution], &model.schema, None).map_err(refused)?;
         let predicted = Prediction::Distributions(predicted.clone());
         let block = columns.of(&predicted).map_err(refused)?;
         save_table(path, overwrite, form, Formulas::Kept, |mut writer| {
@@ -162,7 +188,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     }
 
     if let Some(failure) = failure {
-        printer.message(format_args!("the current model is in {}", args.out.display()));
+        printer.message(format_args!("the current model is in {}", out.display()));
         return Err(failure);
     }
     match &args.checkpoint {
@@ -179,10 +205,10 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         printer.message(format_args!(
             "interrupted after {}; the best model so far is in {}",
             counted(model.summary.iterations, "iteration"),
-            args.out.display()
+            out.display()
         ));
     }
-    report(args, printer, &data, &model, started.elapsed())?;
+    report(args, printer, &data, &columns, &model, started.elapsed())?;
     Ok(if stopped_by_hand { Ending::Interrupted } else { Ending::Done })
 }
 
@@ -190,9 +216,11 @@ fn report(
     args: &Train,
     printer: &Printer,
     data: &Dataset,
+    columns: &[ColumnPlan],
     model: &TrainedModel,
     took: Duration,
 ) -> Result<()> {
+    let out = args.out.iter().map(|out| out.display().to_string()).collect::<String>();
     let Summary { iterations, stopped, best_iteration, loss, validation_kl, mean_kl } = &model.summary;
     if args.json {
         return printer.json(&json!({
@@ -210,12 +238,14 @@ fn report(
             "validation_kl": validation_kl,
             "mean_kl": mean_kl,
             "seconds": took.as_secs_f64(),
-            "model": args.out.display().to_string(),
+            "model": out,
+            "columns": columns,
         }));
     }
     let mut table = Table::of_facts();
     table.fact("learner", &model.learner);
     table.fact("data", described(data));
+    plan::summary(columns).into_iter().for_each(|(name, text)| table.fact(name, text));
     let best = best_iteration.map_or(String::new(), |best| format!(", kept that of iteration {best}"));
     if *iterations > 0 {
         table.fact("iterations", format!("{iterations}{best}"));
@@ -240,7 +270,10 @@ fn report(
             table.fact(&name, value);
         }
     }
-    table.fact("model", args.out.display());
+    if let Some(conformal) = &model.conformal {
+        table.fact("calibrated by", calibrated_by(conformal));
+    }
+    table.fact("model", out);
     printer.text(&table.to_string())?;
     if let (Some(kl), Some(mean)) = (validation_kl, mean_kl)
         && *kl > LEAST_GAIN * mean
@@ -261,6 +294,14 @@ pub fn described(data: &Dataset) -> String {
             let features = counted(features.cols(), "feature");
             format!("{}, {}, {features}, {labels}", data.name(), counted(data.rows(), "row"))
         }
+    }
+}
+
+/// What intervals and label sets rest on, in words.
+pub fn calibrated_by(conformal: &Conformal) -> String {
+    match conformal.calibration {
+        Calibration::OutOfFold => format!("{} training rows or groups, out of fold", conformal.units),
+        Calibration::HeldOut => format!("{} held-out rows or groups", conformal.units),
     }
 }
 

@@ -83,7 +83,7 @@ fn json_has_every_fold_and_every_measure() {
     let object =
         folder.json(&format!("cv votes.csv --labels votes_* --folds 3 --learner sldlf,mean {SMALL} --json"));
     let keys: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["dataset", "rows", "features", "labels", "protocol", "seed", "results"]);
+    assert_eq!(keys, ["dataset", "rows", "features", "labels", "protocol", "seed", "results", "build"]);
     let forest = &object["results"][0];
     assert_eq!((&forest["learner"], &forest["parameters"]["trees"]), (&"sldlf".into(), &2.into()));
     assert_eq!(forest["folds"].as_array().unwrap().len(), 3);
@@ -257,7 +257,7 @@ error: --set oak.trees=3: oak is not among the learners sldlf, mean
         str![[r#"
 exit 2
 -- stderr
-error: the learner mean is named twice
+error: the learner mean is named twice; settings tell them apart, as in mean,mean@NAME=VALUE
 
 "#]]
     );
@@ -266,13 +266,34 @@ error: the learner mean is named twice
         str![[r#"
 exit 2
 -- stderr
-error: no preset is called "nothing": sldlf has best, paper, released, released-movie, components; mean has none
+error: no preset is called "nothing": sldlf has best, paper, paper-aided, released, released-movie, components; mean has none
 
 "#]]
     );
     let short = "--set sldlf.iterations=5 --preset paper --json";
     let object = folder.json(&format!("{cv} --learner sldlf,mean {short}"));
     assert_eq!(object["results"][0]["parameters"]["depth"], 7);
+}
+
+#[test]
+fn folds_of_another_build_are_not_reused_and_are_counted() {
+    let folder = Folder::with_votes();
+    let cv = "cv votes.csv --labels votes_* --learner mean --folds 3 --journal j --json";
+    let first = folder.json(&format!("{cv} --quiet"));
+    let id = first["build"]["id"].as_str().unwrap().to_string();
+    let version = folder.succeed("--version");
+    let sources = version.lines().nth(1).unwrap().strip_prefix("sources ").unwrap().to_string();
+    assert_eq!(id, format!("{}+{sources}", env!("CARGO_PKG_VERSION")), "{version}");
+    assert!(sources.len() == 16 && sources.chars().all(|c| c.is_ascii_hexdigit()), "{version}");
+    let lines = |folder: &Folder| folder.read("j").lines().count();
+    folder.succeed(&format!("{cv} --quiet"));
+    assert_eq!(lines(&folder), 3, "folds of this build are reused");
+    // Two folds as an older program left them.
+    let older = folder.read("j").replacen(&format!("\"build\":\"{id}\""), "\"version\":\"0.1.0\"", 2);
+    folder.write("j", &older);
+    let output = folder.call(cv);
+    assert!(output.contains("note: j: 2 folds of other builds of ldlf are not reused"), "{output}");
+    assert_eq!(lines(&folder), 5, "they were fitted again");
 }
 
 #[test]

@@ -13,6 +13,7 @@ fn a_model_is_written_as_onnx() {
 exit 0
 -- stderr
 wrote mean.onnx (3 features, 4 labels, [..] bytes)
+the columns of `features`, in their order: x_1, x_2, x_3
 
 "#]]
     );

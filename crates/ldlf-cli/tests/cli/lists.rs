@@ -20,8 +20,11 @@ Commands:
   train        Learn from a table and write a model file
   predict      Predict the rows of a table, in bounded memory
   evaluate     Measure a model on a table
+  explain      Explain predictions: which columns moved a row away from the mean, and by how much
+  importance   Show how important each column is to a model
   cv           Compare learners by cross-validation
   sweep        Cross-validate a learner over values of its parameters
+  search       Search the parameters of a learner and train the best on all rows
   reproduce    Reproduce a table of the paper beside its published rows
   learners     List the learners, or describe one with its parameters
   datasets     List known public datasets and how to get them
@@ -95,7 +98,7 @@ exit 2
 error: the following required arguments were not provided:
   --checkpoint <FILE>
 
-Usage: ldlf train --out <FILE> --checkpoint <FILE> --checkpoint-every <N> <DATA>
+Usage: ldlf train --checkpoint <FILE> --out <FILE> --checkpoint-every <N> <DATA>
 
 For more information, try '--help'.
 

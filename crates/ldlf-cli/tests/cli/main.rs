@@ -6,6 +6,8 @@
 mod call;
 mod compare;
 mod data;
+mod evaluate;
+mod explain;
 mod export;
 #[cfg(feature = "deep")]
 mod features;
@@ -23,4 +25,7 @@ mod predict;
 mod report;
 mod reproduce;
 mod same_answer;
+mod settings;
 mod train;
+mod trust;
+mod usable_predictions;

@@ -63,7 +63,7 @@ error: --write mean needs labels that stand for numbers; train with --label-valu
         str![[r#"
 exit 2
 -- stderr
-error: invalid value 'modus' for '--write <LIST>': write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy
+error: invalid value 'modus' for '--write <LIST>': write distribution, mode, mean, median, quantile=0.1, interval=0.9, vote_interval=0.9, set=0.9, quantile_interval=0.9 or entropy
 
 For more information, try '--help'.
 
@@ -121,7 +121,7 @@ error: short.csv: no column "x", which the model needs; the columns are y
         str![[r#"
 exit 3
 -- stderr
-error: bad.csv line 3, column "y": "oops" is not a number; the model needs a number here
+error: bad.csv line 3, column "y": "oops" is not a number; the model needs a number here, or pass over such rows with --bad-rows skip
 
 "#]]
     );
@@ -146,7 +146,7 @@ no,yes
         str![[r#"
 exit 2
 -- stderr
-error: standard input needs --format (one of mat, csv, tsv, parquet, arrow, npz, svm)
+error: standard input needs --format (one of mat, csv, tsv, parquet, arrow, jsonl, xlsx, npz, svm)
 
 "#]]
     );
@@ -191,7 +191,7 @@ error: p.csv exists; choose another name or add --force
         str![[r#"
 exit 2
 -- stderr
-error: p.xls: tables are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows or .npz; choose one of these
+error: p.xls: tables are written as .csv, .tsv, .parquet, .arrow, .feather, .arrows, .jsonl or .npz; choose one of these
 
 "#]]
     );
@@ -271,17 +271,19 @@ fn measures_are_a_table_or_json() {
         str![[r#"
 exit 0
 -- stdout
-measure        value  better
-K-L           0.8370   lower
-Euclidean     0.7071   lower
-Sorensen      0.5000   lower
-Squared chi2  0.7429   lower
-Fidelity      0.6830  higher
-Intersection  0.5000  higher
-Chebyshev     0.5000   lower
-Clark         1.0882   lower
-Canberra      1.3714   lower
-Cosine        0.6325  higher
+2 rows of test, mean
+
+measure        value  the mean  better
+K-L           0.8370    0.6931   lower
+Euclidean     0.7071    0.7071   lower
+Sorensen      0.5000    0.5000   lower
+Squared chi2  0.7429    0.6667   lower
+Fidelity      0.6830    0.7071  higher
+Intersection  0.5000    0.5000  higher
+Chebyshev     0.5000    0.5000   lower
+Clark         1.0882    1.0541   lower
+Canberra      1.3714    1.3333   lower
+Cosine        0.6325    0.7071  higher
 
 "#]]
     );
@@ -290,9 +292,9 @@ Cosine        0.6325  higher
     assert_data_eq!(
         folder.call("evaluate m test.csv --labels x,y,yes --features no,yes"),
         str![[r#"
-exit 2
+exit 3
 -- stderr
-error: the column "yes" is named by both --labels and --features
+error: test.csv: 3 labels where the model has 2; give the labels it was trained on
 
 "#]]
     );

@@ -168,11 +168,11 @@ exit 2
 error: this figure is drawn from a model; give --model and --data
 exit 2
 -- stderr
-note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+note: votes.csv: the labels are vote counts, 10 votes per row
 error: --tree 3: the forest has 2 trees
 exit 2
 -- stderr
-note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+note: votes.csv: the labels are vote counts, 10 votes per row
 error: --row 60: votes has 60 rows counted from 0
 
 "#]]

@@ -8,7 +8,7 @@ use crate::call::Folder;
 fn with_ages(name: &str) -> Folder {
     let folder = Folder::new();
     std::fs::create_dir_all(folder.path("data/morph")).unwrap();
-    let rows: String = (0..40).map(|i| format!("{i},{},{}\n", i / 2, 20 + i / 2)).collect();
+    let rows: String = (0..40).map(|i| format!("{},{},{}\n", 3 * i, i / 2, 20 + i / 2)).collect();
     folder.write(&format!("data/morph/{name}.csv"), &format!("x,person,age\n{rows}"));
     folder
 }

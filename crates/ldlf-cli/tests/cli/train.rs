@@ -18,10 +18,11 @@ exit 0
 -- stdout
 learner  mean
 data     votes, 60 rows, 3 features, 4 labels
+numbers  x_1, x_2, x_3
 stopped  completed
 model    mean.ldlf
 -- stderr
-note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+note: votes.csv: the labels are vote counts, 10 votes per row
 
 "#]]
     );
@@ -32,6 +33,7 @@ exit 0
 -- stdout
 learner         sldlf
 data            votes, 60 rows, 3 features, 4 labels
+numbers         x_1, x_2, x_3
 iterations      50[..]
 stopped         completed
 loss            [..]
@@ -64,7 +66,8 @@ fn a_summary_as_json_has_every_fact() {
             "validation_kl",
             "mean_kl",
             "seconds",
-            "model"
+            "model",
+            "columns"
         ]
     );
     assert_eq!((&summary["rows"], &summary["stopped"]), (&60.into(), &"finished".into()));
@@ -149,7 +152,7 @@ error: --set mean.trees=3: mean is not among the learners sldlf
         str![[r#"
 exit 2
 -- stderr
-error: no preset is called "papre": sldlf has best, paper, released, released-movie, components
+error: no preset is called "papre": sldlf has best, paper, paper-aided, released, released-movie, components
 
 "#]]
     );
@@ -230,13 +233,14 @@ exit 0
 -- stdout
 learner         sldlf
 data            votes, 60 rows, 3 features, 4 labels
+numbers         x_1, x_2, x_3
 iterations      25[..]
 stopped         interrupted
 loss            [..]
 validation K-L  [..]
 model           half.ldlf
 -- stderr
-note: votes.csv: 60 of 60 rows of labels did not sum to 1 (sums from 10 to 10) and were normalised
+note: votes.csv: the labels are vote counts, 10 votes per row
 checkpoint: c
 
 "#]]

@@ -22,8 +22,10 @@ pub enum Subject {
     Features,
     /// The columns of categories.
     Categories,
-    /// Whether features may have missing values.
-    MissingValues,
+    /// The columns of numbers.
+    Numeric,
+    /// The columns of dates.
+    Dates,
     /// The columns that are left out.
     Ignore,
     /// The column of weights.
@@ -42,10 +44,18 @@ pub enum Subject {
     Table,
     /// Leaving out rows whose image is bad.
     SkipBadImages,
+    /// Columns that pass through to the predictions.
+    Keep,
+    /// Going on past rows that cannot be read.
+    BadRows,
     /// The seed of a training.
     Seed,
     /// The permission to replace an output that exists.
     Overwrite,
+    /// The column whose values divide rows into subgroups.
+    By,
+    /// What holds out rows that tell how far predictions are off.
+    Calibrate,
     /// A parameter of a learner, by its name.
     Parameter(&'static str),
     /// A device that needs a build of its own, by its name.
@@ -75,7 +85,8 @@ impl fmt::Display for Subject {
             Subject::LabelValues => "label_values",
             Subject::Features => "features",
             Subject::Categories => "categories",
-            Subject::MissingValues => "missing_values",
+            Subject::Numeric => "numeric",
+            Subject::Dates => "dates",
             Subject::Ignore => "ignore",
             Subject::SampleWeights => "sample_weights",
             Subject::SplitColumn => "split_column",
@@ -85,8 +96,12 @@ impl fmt::Display for Subject {
             Subject::Strict => "strict",
             Subject::Table => "images::join",
             Subject::SkipBadImages => "BadImages::Skip",
+            Subject::Keep => "`keep`",
+            Subject::BadRows => "`tolerant`",
             Subject::Seed => "seed",
             Subject::Overwrite => "Overwrite::Yes",
+            Subject::By => "by",
+            Subject::Calibrate => "TrainedModel::fit_calibrated",
             // Its sentences read as the documentation writes them: trees must be at least 1.
             Subject::Parameter(name) => return f.write_str(name),
             Subject::DeviceBuild(name) => return write!(f, "the feature `{name}`"),

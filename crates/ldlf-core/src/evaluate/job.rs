@@ -26,8 +26,13 @@ pub(super) fn run(
 ) -> Result<FoldResult> {
     let learner = plan.learners[id.learner].as_ref();
     let fold = &plan.folds[id.fold];
-    let training = plan.data.select(&fold.training);
-    let test = plan.data.select(&fold.test);
+    // What missing values are filled with is learnt from the training rows alone.
+    let mut training = plan.data.select(&fold.training).refilled()?;
+    if plan.protocol == Protocol::Released && training.groups().is_none() {
+        // A row may come several times: what a learner holds out must not be among what it learns from.
+        training = training.with_groups(fold.training.iter().map(|&row| row as u32).collect())?;
+    }
+    let test = plan.data.select(&fold.test).filled_like(&training)?;
     let watches_test = plan.protocol == Protocol::Released && learner.facts().iterates;
     let mut observer = FoldObserver {
         id,

@@ -9,8 +9,9 @@ use crate::{Dataset, Features, Inputs, Settings};
 /// All that decides the result of a fold. A fold is looked up by the whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldKey {
-    /// The version of `ldlf`: another one may fit otherwise.
-    pub version: String,
+    /// The build of the program: another one may fit otherwise. Older journals have a version there.
+    #[serde(alias = "version")]
+    pub build: String,
     /// The dataset's name.
     pub dataset: String,
     /// The [fingerprint](fingerprints) of the data and the fold's rows.

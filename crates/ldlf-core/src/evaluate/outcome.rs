@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{Plan, Protocol};
+use super::{Build, Plan, Protocol};
 use crate::learner::Summary;
 use crate::measures::{LARGEST_K, Scores, cumulative_scores};
 use crate::{Dataset, FitEvent, Learner, Prediction, Settings};
@@ -102,6 +102,8 @@ pub struct CrossValidation {
     pub seed: u64,
     /// One result per learner, in the order of the plan.
     pub results: Vec<LearnerResult>,
+    /// The build of the program that fitted.
+    pub build: Build,
 }
 
 impl CrossValidation {
@@ -110,11 +112,12 @@ impl CrossValidation {
         let mut results = results.into_iter();
         let mut of_learner = |learner: &dyn Learner| {
             let folds = results.by_ref().take(plan.folds.len()).collect();
-            let mut result = LearnerResult::new(learner.name(), learner.settings(), folds);
+            let mut result = LearnerResult::new(&learner.title(), learner.settings(), folds);
             result.cs_curve = mean_curve(&result.folds, plan.data);
             result
         };
         CrossValidation {
+            build: plan.build,
             dataset: plan.data.name().to_string(),
             rows: plan.data.rows(),
             features: plan.data.inputs().cols(),

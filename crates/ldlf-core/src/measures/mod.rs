@@ -1,12 +1,14 @@
 //! How far predictions are from the truth: one file per measure, each a function of one row that is averaged over the rows.
 
+mod ranks;
 mod row;
 mod scores;
 
 pub use kl::kl;
 pub use row::{MeasuredRow, RowPrediction};
-pub use scores::{LARGEST_K, Scores, cumulative_scores, row_values, score};
+pub use scores::{LARGEST_K, Scores, cumulative_scores, row_values, score, score_by};
 
+use self::ranks::{pearson, ranks};
 use crate::Matrix;
 
 /// Whether lower or higher values of a measure are better.
@@ -33,7 +35,7 @@ impl Direction {
     }
 }
 
-/// A measure of predictions: the mean over the rows of a formula.
+/// A measure of predictions: the mean over the rows of a formula, or a formula of all rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
     /// What JSON and the command line call it.
@@ -55,12 +57,14 @@ pub enum Formula {
     Distributions(fn(truth: &[f32], predicted: &[f32]) -> f64),
     /// Needs the numbers that the labels stand for, `[labels]`. Not a number where it does not apply to a prediction.
     OrderedLabels(fn(row: &MeasuredRow<'_>, values: &[f64]) -> f64),
+    /// Needs the same of all rows at once, each with its weight: an agreement beyond chance is no mean over rows.
+    AllRows(fn(rows: &mut dyn Iterator<Item = (MeasuredRow<'_>, f64)>) -> f64),
 }
 
 impl Measure {
     /// Whether it needs ordered labels: labels that stand for numbers.
     pub fn is_ordered(&self) -> bool {
-        matches!(self.formula, Formula::OrderedLabels(_))
+        !matches!(self.formula, Formula::Distributions(_))
     }
 
     /// The measure of one row; not a number where the row does not have what the measure needs.
@@ -78,16 +82,46 @@ impl Measure {
             _ => f64::NAN,
         }
     }
+
+    /// The measure of some rows by their weights, 1 each where there are none.
+    ///
+    /// ```
+    /// use ldlf_core::measures::{MeasuredRow, TOP_1};
+    /// let rows = [[0.25, 0.75], [0.75, 0.25]];
+    /// let measured = rows.iter().map(|row| MeasuredRow::of_distributions(row, &rows[0]));
+    /// assert_eq!(TOP_1.of_rows(measured, Some(&[3.0, 1.0])), 0.75);
+    /// ```
+    pub fn of_rows<'a>(&self, rows: impl Iterator<Item = MeasuredRow<'a>>, weights: Option<&[f32]>) -> f64 {
+        match self.formula {
+            Formula::AllRows(formula) => {
+                let weight = |row: usize| weights.map_or(1.0, |weights| f64::from(weights[row]));
+                let mut weighed = rows.enumerate().map(|(number, row)| (row, weight(number)));
+                formula(&mut weighed)
+            }
+            _ => weighted_mean(rows.map(|row| self.of_row(&row)), weights),
+        }
+    }
 }
 
-/// Declares the modules of some measures (`file::CONSTANT`) and joins them in a table.
+/// Declares the modules of some measures (`file::CONSTANT`) and joins them in tables.
 macro_rules! measures {
-    ($($module:ident::$measure:ident),+ $(,)?) => {
+    (
+        usual { $($module:ident::$measure:ident),+ $(,)? }
+        on_request { $($other_module:ident::$other:ident),+ $(,)? }
+    ) => {
         $(mod $module;)+
+        $(mod $other_module;)+
         $(pub use $module::$measure;)+
+        $(pub use $other_module::$other;)+
 
-        /// Every measure, in the order of tables and of JSON: those of distributions, then those of ordered labels.
+        /// Every measure: the [`usual`] ones, then those on request.
         pub fn all() -> &'static [Measure] {
+            &[$($measure,)+ $($other),+]
+        }
+
+        /// The measures that every evaluation has, in the order of tables and of JSON: those of distributions, then those of ordered
+        /// labels.
+        pub fn usual() -> &'static [Measure] {
             &[$($measure),+]
         }
     };
@@ -96,25 +130,43 @@ macro_rules! measures {
 // Every measure, one line each: its file states the rest. `cargo fmt` does not follow modules into a macro, so `./test` formats
 // files by name.
 measures! {
-    kl::KL,
-    euclidean::EUCLIDEAN,
-    sorensen::SORENSEN,
-    squared_chi2::SQUARED_CHI2,
-    fidelity::FIDELITY,
-    intersection::INTERSECTION,
-    chebyshev::CHEBYSHEV,
-    clark::CLARK,
-    canberra::CANBERRA,
-    cosine::COSINE,
-    mae_mode::MAE_MODE,
-    mae_mean::MAE_MEAN,
-    mae_median::MAE_MEDIAN,
-    cs_5::CS_5,
+    usual {
+        kl::KL,
+        euclidean::EUCLIDEAN,
+        sorensen::SORENSEN,
+        squared_chi2::SQUARED_CHI2,
+        fidelity::FIDELITY,
+        intersection::INTERSECTION,
+        chebyshev::CHEBYSHEV,
+        clark::CLARK,
+        canberra::CANBERRA,
+        cosine::COSINE,
+        mae_mode::MAE_MODE,
+        mae_mean::MAE_MEAN,
+        mae_median::MAE_MEDIAN,
+        cs_5::CS_5,
+    }
+    on_request {
+        jensen_shannon::JENSEN_SHANNON,
+        log_score::LOG_SCORE,
+        spearman::SPEARMAN,
+        kendall::KENDALL,
+        top_1::TOP_1,
+        top_3::TOP_3,
+        crps::CRPS,
+        emd_1::EMD_1,
+        emd_2::EMD_2,
+        pinball::PINBALL,
+        interval_score_90::INTERVAL_SCORE_90,
+        coverage_90::COVERAGE_90,
+        width_90::WIDTH_90,
+        kappa::KAPPA,
+    }
 }
 
-/// The measures that need ordered labels.
+/// The usual measures that need ordered labels.
 pub fn ordered() -> impl Iterator<Item = &'static Measure> {
-    all().iter().filter(|measure| measure.is_ordered())
+    usual().iter().filter(|measure| measure.is_ordered())
 }
 
 /// The measure of a name.
@@ -156,7 +208,7 @@ pub fn mean_over_rows(
     weights: Option<&[f32]>,
 ) -> f64 {
     let rows = truth.iter_rows().zip(predicted.iter_rows());
-    weighted_mean(rows.map(|(d, p)| measure.of_row(&MeasuredRow::of_distributions(d, p))), weights)
+    measure.of_rows(rows.map(|(d, p)| MeasuredRow::of_distributions(d, p)), weights)
 }
 
 /// The mean of some numbers, one per row, by the weights beside them; each weight is 1 where there are none.
@@ -183,6 +235,33 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 && b == 0.0 { 0.0 } else { a / b }
 }
 
+/// The share of the `k` most probable labels of both rows that they have in common; of equally probable ones the first count.
+fn top_in_common(truth: &[f32], predicted: &[f32], k: usize) -> f64 {
+    let k = k.min(truth.len());
+    let top = |row: &[f32]| {
+        let mut order: Vec<usize> = (0..row.len()).collect();
+        order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+        order.truncate(k);
+        order
+    };
+    let (of_truth, of_predicted) = (top(truth), top(predicted));
+    of_truth.iter().filter(|label| of_predicted.contains(label)).count() as f64 / k as f64
+}
+
+/// `P(X <= v_c)` label by label; the last is 1 whatever the sum of the shares.
+fn cumulative(distribution: &[f32]) -> impl Iterator<Item = f64> + '_ {
+    let total: f64 = distribution.iter().map(|&p| f64::from(p)).sum();
+    distribution.iter().scan(0.0, move |reached, &p| {
+        *reached += f64::from(p);
+        Some((*reached / total).min(1.0))
+    })
+}
+
+/// How far apart neighbouring label values are.
+fn steps(values: &[f64]) -> impl Iterator<Item = f64> + '_ {
+    values.windows(2).map(|pair| pair[1] - pair[0])
+}
+
 /// 1 for an error of at most `k`, else 0: the term of a cumulative score.
 fn within(error: f64, k: f64) -> f64 {
     f64::from(u8::from(error <= k))
@@ -197,6 +276,13 @@ mod by_hand {
     pub const PREDICTED: [f32; 4] = [0.25, 0.25, 0.5, 0.0];
     /// The numbers that their labels stand for.
     pub const VALUES: [f64; 4] = [10.0, 20.0, 40.0, 80.0];
+    /// Both rows over labels that stand for numbers, where the data has no single true value.
+    pub const ROW: super::MeasuredRow<'static> = super::MeasuredRow {
+        truth: &TRUTH,
+        value: None,
+        predicted: super::RowPrediction::Distribution(&PREDICTED),
+        label_values: Some(&VALUES),
+    };
     /// A distribution on the first label.
     pub const FIRST: [f32; 2] = [1.0, 0.0];
     /// A distribution on the second label.

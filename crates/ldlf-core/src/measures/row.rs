@@ -36,6 +36,26 @@ impl<'a> MeasuredRow<'a> {
         }
     }
 
+    /// The predicted distribution; none where a plain value was predicted.
+    pub fn distribution(&self) -> Option<&'a [f32]> {
+        match self.predicted {
+            RowPrediction::Distribution(p) => Some(p),
+            RowPrediction::Value(_) => None,
+        }
+    }
+
+    /// What a function of the true value is on average: of the single true value where the data has one, else over
+    /// values drawn from the true distribution.
+    pub fn expected(&self, values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+        let drawn = || {
+            let shares = self.truth.iter().map(|&d| f64::from(d));
+            let sum: f64 =
+                shares.clone().zip(values).map(|(d, &v)| if d > 0.0 { d * of(v) } else { 0.0 }).sum();
+            sum / shares.sum::<f64>()
+        };
+        self.value.map_or_else(drawn, &of)
+    }
+
     /// How far the point estimate of a rule is from the true value.
     ///
     /// Without a single true value, the same rule is applied to the true distribution. A plain value is its own estimate by

@@ -4,11 +4,11 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::row::rows;
-use super::{Measure, all, find, weighted_mean, within};
+use super::{Measure, find, usual, weighted_mean, within};
 use crate::estimates::Rule;
 use crate::{Dataset, Prediction};
 
-/// Names with numbers, in the order of [`all`]; `None` (JSON `null`) where a measure does not apply.
+/// Names with numbers, in the order of [`usual`]; `None` (JSON `null`) where a measure does not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores(pub Vec<(&'static str, Option<f64>)>);
 
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for Scores {
     }
 }
 
-/// Measures a prediction against the rows it was made for: the mean over the rows, by their weights where the data has weights.
+/// Measures a prediction against the rows it was made for by the [`usual`] measures: the mean over the rows, by their weights where the data has weights.
 ///
 /// Distribution measures compare with [`Dataset::targets`]; a prediction of plain values has none of them. When the labels
 /// stand for numbers, the point estimates are compared with [`Dataset::truth`]. Where the data has no single true values, each rule is
@@ -64,12 +64,22 @@ impl<'de> Deserialize<'de> for Scores {
 /// # Ok::<(), ldlf_core::Error>(())
 /// ```
 pub fn score(prediction: &Prediction, data: &Dataset) -> Scores {
+    score_by(usual(), prediction, data)
+}
+
+/// As [`score`], by measures of choice; those of ordered labels are left out where the labels stand for no numbers.
+pub fn score_by(
+    measures: impl IntoIterator<Item = &'static Measure>,
+    prediction: &Prediction,
+    data: &Dataset,
+) -> Scores {
     let is_ordered = data.schema().label_values.is_some();
     let measured = |measure: &'static Measure| {
-        let mean = mean_of(row_values(measure, prediction, data), data);
-        (measure.name, mean)
+        let value = measure.of_rows(rows(prediction, data), data.weights());
+        (measure.name, Some(value).filter(|value| !value.is_nan()))
     };
-    Scores(all().iter().filter(|measure| is_ordered || !measure.is_ordered()).map(measured).collect())
+    let applies = |measure: &&Measure| is_ordered || !measure.is_ordered();
+    Scores(measures.into_iter().filter(applies).map(measured).collect())
 }
 
 /// A measure row by row; not a number where a row does not have what the measure needs.
@@ -136,7 +146,7 @@ mod tests {
         let scores = score(&Prediction::Values(vec![12.0, 38.0]), &ages());
         assert_eq!(of_ordered_labels(&scores), [Some(5.0), Some(5.0), Some(5.0), Some(0.5)]);
         let of_distributions = |measure: &&Measure| !measure.is_ordered();
-        assert!(all().iter().filter(of_distributions).all(|measure| scores.get(measure.name).is_none()));
+        assert!(usual().iter().filter(of_distributions).all(|measure| scores.get(measure.name).is_none()));
     }
 
     #[test]
@@ -170,7 +180,7 @@ mod tests {
     fn unordered_labels_have_no_errors() {
         let data = unordered();
         let scores = score(&Prediction::Distributions(data.targets().clone()), &data);
-        assert_eq!(scores.0.len(), all().len() - ordered().count());
+        assert_eq!(scores.0.len(), usual().len() - ordered().count());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn join(
     table: &str,
     bad: BadImages,
 ) -> Result<(Dataset, Vec<Message>)> {
-    let Loaded { mut dataset, mut notices } = loaded;
+    let Loaded { mut dataset, mut notices, .. } = loaded;
     let Inputs::Images(wanted) = dataset.inputs() else {
         return Err(Error::usage(message![
             "which column names the images? Name it with ",
@@ -167,7 +167,7 @@ mod tests {
             (0..names.len()).map(|row| if row % 2 == 0 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
         let images = Images::named(names.iter().map(ToString::to_string).collect());
         let dataset = Dataset::new(images, Matrix::from_rows(&rows)).unwrap();
-        Loaded { dataset, notices: Vec::new() }
+        Loaded { dataset, notices: Vec::new(), plan: Vec::new() }
     }
 
     #[test]

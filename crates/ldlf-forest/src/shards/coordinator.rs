@@ -104,6 +104,10 @@ impl Coordinator {
             return Err(Error::usage("init=greedy grows trees on all rows in one place")
                 .with_remedy("use init=random here"));
         }
+        if parameters.scaling == Auto::Given(Scaling::Relevance) {
+            return Err(Error::usage("scaling=relevance weighs columns by all rows in one place")
+                .with_remedy("use scaling=ranks here"));
+        }
         if table.shards == 0 {
             return Err(Error::parameter("virtual_shards", "at least 1", 0));
         }
@@ -288,7 +292,7 @@ impl Coordinator {
                 self.preparation = Preparation::Sample((0..self.table.features as u32).collect());
                 Ok(())
             }
-            Scaling::Standard | Scaling::Common | Scaling::Ranks => {
+            Scaling::Standard | Scaling::Common | Scaling::Ranks | Scaling::Relevance => {
                 self.preparation = Preparation::Spread;
                 Ok(())
             }
@@ -409,7 +413,9 @@ impl Coordinator {
     }
 
     fn validated(&mut self, sums: &[f64]) -> FitEvent {
-        let kl = HeldOutKl { sum: sums[0], weight: sums[1] }.mean();
+        let held_out = HeldOutKl { sum: sums[0], weight: sums[1] };
+        // Held-out rows without weight say nothing.
+        let kl = if held_out.weight > 0.0 { held_out.mean() } else { f64::NAN };
         let Learning { order, forest, best, .. } = self.learning();
         if order.validated(kl) {
             *best = Some((forest.map.weights().to_vec(), forest.head.leaves().to_vec()));
@@ -446,6 +452,7 @@ impl Coordinator {
             summary: order.summary(),
             model: Box::new(forest),
             out_of_fold: None,
+            conformal: None,
         };
         model.check_finite()?;
         Ok(model)

@@ -15,19 +15,14 @@ use arrow_schema::{ArrowError, SchemaRef};
 use ldlf_core::{Error, Result};
 use ldlf_math::memory;
 
-use super::columnar::{self, BatchSource, Choose, ColumnTable, guarded};
+use super::columnar::{BatchSource, Choose, ColumnRows, ColumnTable, guarded};
 use super::{Source, empty, read_error};
-use crate::format::FileFormat;
+use crate::format::{FileFormat, Reads};
 use crate::write;
 
 /// Arrow files, and streams under `.arrows`.
 pub(crate) const FORMAT: FileFormat = FileFormat {
-    read: |source, options| {
-        let stem = source.stem.clone();
-        columnar::read(open(source)?, stem, options)
-    },
-    stream: |source, schema, features| columnar::stream(open(source)?, schema, features),
-    text_column: Some(|source, column, role| columnar::text_column(open(source)?, column, role)),
+    reads: Reads::Table(|source| ColumnRows::boxed(open(source)?)),
     seeks: false,
     open_ended: false,
     tables: &write::arrow::FORMS,
@@ -53,7 +48,7 @@ const MOST_BY_ZSTD: u64 = (128 << 10) / 4;
 /// Opens a table and reads its header.
 pub(super) fn open(source: Source) -> Result<ColumnTable> {
     let file = source.file.clone();
-    let mut packets = Packets::new(&file, source.into_reader())?;
+    let mut packets = Packets::new(&file, source.into_reader()?)?;
     let Some(packet) = packets.next()? else {
         return Err(unusable(&file, "it holds no columns"));
     };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use ldlf_core::columns::Columns;
 use ldlf_core::dataset::SingleLabel;
 use ldlf_core::error::{Message, Place, Subject, shown};
 use ldlf_core::folds::is_tested;
@@ -18,6 +19,10 @@ pub(super) struct FileContents {
     pub stem: String,
     pub features: Features,
     pub feature_names: Option<Vec<String>>,
+    /// How columns became the features.
+    pub columns: Option<Columns>,
+    /// Whether missing values are filled already, with the means of a model.
+    pub is_filled: bool,
     /// Label distributions, with the notice of having normalised some.
     pub targets: Option<(Matrix<f32>, Option<String>)>,
     pub label_names: Option<Vec<String>>,
@@ -39,6 +44,8 @@ impl FileContents {
             stem,
             features,
             feature_names: None,
+            columns: None,
+            is_filled: false,
             targets: None,
             label_names: None,
             singles: None,
@@ -79,7 +86,7 @@ impl FileContents {
         }
         let mut notices = Vec::new();
         let labels = self.labels(options, &mut notices)?;
-        Ok(Loaded { dataset: self.dataset(labels, options)?, notices })
+        Ok(Loaded { dataset: self.dataset(labels, options)?, notices, plan: Vec::new() })
     }
 
     fn fits(&self, what: &str, count: usize) -> Result<()> {
@@ -166,6 +173,7 @@ impl FileContents {
                 spread: options.spread.clone(),
             }),
             image_column: options.image_column.clone(),
+            columns: self.columns.filter(|_| options.image_column.is_none()),
         })?;
         if let Some(singles) = singles {
             dataset = dataset.with_truth(singles)?;
@@ -188,7 +196,7 @@ impl FileContents {
             }
             dataset = dataset.with_weights(weights.iter().map(|&w| w as f32).collect())?;
         }
-        Ok(dataset)
+        if self.is_filled { Ok(dataset) } else { dataset.refilled() }
     }
 }
 

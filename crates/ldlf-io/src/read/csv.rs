@@ -1,29 +1,25 @@
-//! Comma- and tab-separated values with a header line.
+//! Separated values with a header line. Commas, semicolons, tabs or bars separate them, and numbers have a decimal point or comma: the
+//! beginning of the file says which.
 //!
-//! Every error names file, line and column. A byte order mark and blanks around values are tolerated; what is not
-//! a number must have a role that takes text (categories, split, group) or be left out.
+//! Every error names file, line and column. A byte order mark and blanks around values are tolerated.
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
-use ldlf_core::error::{Message, Place, Subject};
-use ldlf_core::{Error, Features, Result, Schema, message};
+use ldlf_core::columns::{Cell, DecimalMark, MarkEvidence, is_missing, parse_number, parse_number_with};
+use ldlf_core::error::{Message, Place};
+use ldlf_core::{Error, Result};
 
-use super::assemble::{check_part, check_weight};
-use super::derived::{Origin, fill_missing, is_missing};
-use super::gather::{RowGatherer, single_precision};
 use super::lines::LineStarts;
-use super::roles::{Roles, features_of_model, find};
-use super::table_rows::TableRows;
-use super::{Format, Loaded, Purpose, ReadOptions, RowStream, Source, empty, read_error};
-use crate::format::FileFormat;
+use super::table::Table;
+use super::text::{TextEncoding, Utf8};
+use super::{Format, Source, empty, read_error};
+use crate::format::{FileFormat, Reads};
 use crate::write;
 
 /// Comma-separated values.
 pub(crate) const CSV: FileFormat = FileFormat {
-    read,
-    stream,
-    text_column: Some(text_column),
+    reads: Reads::Table(open),
     seeks: false,
     open_ended: false,
     tables: &[write::csv::COMMAS],
@@ -37,59 +33,94 @@ pub(crate) const TSV: FileFormat = FileFormat {
     ..CSV
 };
 
-/// A table of text, open at its first row.
+/// Bytes of the beginning that tell the separator and the decimal mark.
+const BEGINNING: u64 = 1 << 16;
+
+/// What may separate values.
+const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// A table of text.
 struct TextTable {
     file: String,
     reader: Reader<LineStarts<Box<dyn Read + Send>>>,
+    encoding: TextEncoding,
     header: Vec<String>,
     record: StringRecord,
     line: u64,
-    purpose: Purpose,
+    mark: DecimalMark,
+    /// Whether the current record is a row that was only looked at.
+    waiting: bool,
+}
+
+fn open(source: Source) -> Result<Box<dyn Table>> {
+    let (file, format) = (source.file.clone(), source.format);
+    let (mut text, encoding) = Utf8::new(source.into_reader()?);
+    let mut beginning = Vec::new();
+    (&mut text).take(BEGINNING).read_to_end(&mut beginning).map_err(|e| read_error(&file, e))?;
+    let usual = if format == Format::Tsv { b'\t' } else { b',' };
+    let separator = separator_of(&beginning, usual);
+    let mark = mark_of(&beginning, separator);
+    let whole: Box<dyn Read + Send> = Box::new(Cursor::new(beginning).chain(text));
+    let reader = built(separator).from_reader(LineStarts::new(whole));
+    let (header, record) = (Vec::new(), StringRecord::new());
+    let mut table = TextTable { file, reader, encoding, header, record, line: 0, mark, waiting: false };
+    if !table.read_record()? {
+        return Err(empty(&table.file));
+    }
+    table.header = table.record.iter().map(str::to_string).collect();
+    let numbers: Vec<f64> = table.header.iter().filter_map(|name| name.parse().ok()).collect();
+    // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
+    if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
+        return Err(Error::data("numbers where the names of the columns are expected")
+            .with_remedy("add a header line")
+            .at(table.place()));
+    }
+    Ok(Box::new(table))
+}
+
+fn built(separator: u8) -> ReaderBuilder {
+    let mut builder = ReaderBuilder::new();
+    // Rows of another length are refused in our words.
+    builder.delimiter(separator).has_headers(false).flexible(true).trim(Trim::All);
+    builder
+}
+
+/// The rows at the beginning of a text, as far as they are whole.
+fn first_rows(beginning: &[u8], separator: u8) -> Vec<StringRecord> {
+    let mut reader = built(separator).from_reader(beginning);
+    let mut rows: Vec<StringRecord> =
+        reader.records().map_while(std::result::Result::ok).take(1000).collect();
+    // The last may be cut.
+    if beginning.len() as u64 == BEGINNING && rows.len() > 1 {
+        rows.pop();
+    }
+    rows
+}
+
+/// The separator that cuts the header into the most names and the rows after it into as many values; the usual one where none does
+/// better.
+fn separator_of(beginning: &[u8], usual: u8) -> u8 {
+    let quality = |separator: u8| {
+        let rows = first_rows(beginning, separator);
+        let width = rows.first().map_or(0, StringRecord::len);
+        let fitting = rows.iter().take(20).filter(|row| row.len() == width).count();
+        let fits = 10 * fitting >= 9 * rows.len().min(20);
+        (width > 1, fits, width)
+    };
+    let best = SEPARATORS.into_iter().max_by_key(|&separator| (quality(separator), separator == usual));
+    best.filter(|&best| quality(best) > quality(usual)).unwrap_or(usual)
+}
+
+/// The decimal mark of the numbers at the beginning; where they read either way, a comma if semicolons separate them.
+fn mark_of(beginning: &[u8], separator: u8) -> DecimalMark {
+    let mut evidence = MarkEvidence::default();
+    for row in first_rows(beginning, separator).iter().skip(1) {
+        row.iter().for_each(|cell| evidence.see(cell));
+    }
+    evidence.mark(if separator == b';' { DecimalMark::Comma } else { DecimalMark::Point })
 }
 
 impl TextTable {
-    fn open(source: Source, purpose: Purpose) -> Result<Self> {
-        let (file, format) = (source.file.clone(), source.format);
-        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
-        let reader = ReaderBuilder::new()
-            .delimiter(delimiter)
-            .has_headers(false)
-            // Rows of another length are refused below, in our words.
-            .flexible(true)
-            .trim(Trim::All)
-            .from_reader(LineStarts::new(source.into_reader()));
-        let mut table =
-            TextTable { file, reader, header: Vec::new(), record: StringRecord::new(), line: 0, purpose };
-        if !table.read_record()? {
-            return Err(empty(&table.file));
-        }
-        table.header = table.record.iter().map(str::to_string).collect();
-        table.check_separator(format)?;
-        let numbers: Vec<f64> = table.header.iter().filter_map(|name| name.parse().ok()).collect();
-        // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
-        if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
-            return Err(Error::data("numbers where the names of the columns are expected")
-                .with_remedy("add a header line")
-                .at(table.here()));
-        }
-        Ok(table)
-    }
-
-    /// A header of one name with another format's separator in it is most likely of that format.
-    fn check_separator(&self, format: Format) -> Result<()> {
-        let [name] = &self.header[..] else { return Ok(()) };
-        let (found, remedy) = if name.contains(';') {
-            ("semicolons", message!["save the file with commas"])
-        } else if format == Format::Csv && name.contains('\t') {
-            ("tabs", message!["give ", Subject::Format, " tsv"])
-        } else if format == Format::Tsv && name.contains(',') {
-            ("commas", message!["give ", Subject::Format, " csv"])
-        } else {
-            return Ok(());
-        };
-        Err(Error::data(format!("{found} separate the columns")).with_remedy(remedy).at(self.here()))
-    }
-
     fn read_record(&mut self) -> Result<bool> {
         let start = self.reader.position().byte();
         let more = self.reader.read_record(&mut self.record);
@@ -97,197 +128,88 @@ impl TextTable {
         self.line = self.reader.get_mut().line_from(start);
         more.map_err(|error| match error.into_kind() {
             ErrorKind::Io(error) => read_error(&self.file, error),
-            ErrorKind::Utf8 { .. } => Error::data("the text is not UTF-8").at(self.here()),
-            other => Error::data(format!("{other:?}")).at(self.here()),
+            ErrorKind::Utf8 { .. } => Error::data("the text is not UTF-8 here, but is before")
+                .with_remedy("save the file as UTF-8")
+                .at(self.place()),
+            other => Error::data(format!("{other:?}")).at(self.place()),
         })
     }
+}
 
-    /// Moves to the next row; `false` after the last.
+impl Table for TextTable {
+    fn file(&self) -> &str {
+        &self.file
+    }
+
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn numeric(&mut self) -> Result<Vec<bool>> {
+        self.waiting = self.next_row()?;
+        let is_number = |text: &str| is_missing(text) || parse_number(text).is_some();
+        let mut numeric: Vec<bool> = self.record.iter().map(is_number).collect();
+        numeric.resize(self.header.len(), self.waiting);
+        Ok(numeric)
+    }
+
     fn next_row(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.waiting) {
+            return Ok(true);
+        }
         if !self.read_record()? {
             return Ok(false);
         }
         if self.record.len() != self.header.len() {
             let (found, heads) = (self.record.len(), self.header.len());
-            return Err(Error::data(format!("{found} values where the header has {heads}")).at(self.here()));
+            return Err(Error::data(format!("{found} values where the header has {heads}")).at(self.place()));
         }
         Ok(true)
     }
 
-    fn text(&self, column: usize) -> &str {
-        self.record.get(column).unwrap_or_default()
-    }
-
-    /// The text of a column that must not be empty.
-    fn present(&self, column: usize) -> Result<&str> {
-        match self.text(column) {
-            "" => Err(self.fault(column, "the value is missing")),
-            text => Ok(text),
+    #[inline]
+    fn cell(&self, column: usize) -> Cell<'_> {
+        let text = self.record.get(column).unwrap_or_default();
+        match self.mark {
+            DecimalMark::Point => Cell::Text(text),
+            DecimalMark::Comma => {
+                parse_number_with(text, DecimalMark::Comma).map_or(Cell::Text(text), Cell::Number)
+            }
         }
     }
 
-    fn number(&self, column: usize) -> Result<f64> {
-        let text = self.present(column)?;
-        text.parse().map_err(|_| self.fault(column, format!("{text:?} is not a number")))
+    fn kept_text(&self, column: usize) -> String {
+        self.record.get(column).unwrap_or_default().to_string()
     }
 
-    fn finite(&self, column: usize) -> Result<f64> {
-        let value = self.number(column)?;
-        if value.is_finite() {
-            return Ok(value);
-        }
-        Err(self.fault(column, format!("{:?} is not a finite number", self.text(column))))
-    }
-
-    /// The features of the current row; a missing value that is allowed is NaN.
-    fn features_into(&self, origins: &[Origin], out: &mut Vec<f32>) -> Result<()> {
-        out.clear();
-        for origin in origins {
-            let text = self.text(origin.column());
-            out.push(match origin {
-                Origin::Number { missing: true, .. } if is_missing(text) => f32::NAN,
-                Origin::Number { column, .. } => self.feature(*column)?,
-                Origin::Category { category, .. } => f32::from(text == category),
-                Origin::Missing { .. } => f32::from(is_missing(text)),
-            });
-        }
-        Ok(())
-    }
-
-    fn feature(&self, column: usize) -> Result<f32> {
-        let text = self.text(column);
-        let value = match (text.parse::<f64>(), self.purpose) {
-            (Ok(value), _) => value,
-            (Err(_), Purpose::Learning) if is_missing(text) => {
-                return Err(self.fault(column, "the value is missing").with_remedy(message![
-                    "fill it in, or let missing values be features with ",
-                    Subject::MissingValues
-                ]));
-            }
-            (Err(_), Purpose::Learning) => {
-                let name = &self.header[column];
-                let remedy = message![
-                    "correct it, name the column in ",
-                    Subject::Categories,
-                    ", or leave it out with ",
-                    Subject::Ignore,
-                    " {name:?}"
-                ];
-                self.number(column).map_err(|error| error.with_remedy(remedy))?
-            }
-            (Err(_), Purpose::Predicting) if text.is_empty() => self.number(column)?,
-            (Err(_), Purpose::Predicting) => {
-                self.number(column).map_err(|error| error.with_remedy("the model needs a number here"))?
-            }
-        };
-        single_precision(value).map_err(|error| error.at(self.place(column)))
-    }
-
-    /// The current line.
-    fn here(&self) -> Place {
+    fn place(&self) -> Place {
         Place::file(&self.file).line(self.line)
     }
 
-    fn place(&self, column: usize) -> Place {
-        self.here().column(&self.header[column])
-    }
-
-    fn fault(&self, column: usize, reason: impl Into<Message>) -> Error {
-        Error::data(reason).at(self.place(column))
+    fn notices(&self) -> Vec<Message> {
+        self.encoding.notice(&self.file).into_iter().collect()
     }
 }
 
-/// Reads a table with labels.
-pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
-    let stem = source.stem.clone();
-    let mut table = TextTable::open(source, Purpose::Learning)?;
-    let roles = Roles::resolve(&table.file, &table.header, options)?;
-    let mut rows = TableRows::new(&table.header, &roles, options);
-    let (mut row, mut label_row) = (Vec::new(), Vec::new());
-    while table.next_row()? {
-        table.features_into(&roles.features, &mut row)?;
-        let categories = roles.categories.iter().map(|&column| table.text(column));
-        rows.push_features(&table.file, &mut row, categories)?;
-        if !roles.labels.is_empty() {
-            label_row.clear();
-            for &column in &roles.labels {
-                label_row.push(table.number(column)?);
-            }
-            rows.targets.push(&label_row, &|label| match label {
-                Some(label) => table.place(roles.labels[label]),
-                None => table.here(),
-            })?;
-        }
-        if let Some(column) = roles.single {
-            rows.singles.push(table.finite(column)?);
-        }
-        if let Some(column) = roles.weights {
-            let weight = table.finite(column)?;
-            rows.weights.push(check_weight(weight).map_err(|error| error.at(table.place(column)))?);
-        }
-        if let Some(column) = roles.split {
-            let part = table.present(column)?;
-            rows.split.push(check_part(part).map_err(|error| error.at(table.place(column)))?.to_string());
-        }
-        if let Some(column) = roles.group {
-            rows.groups.push(table.present(column)?);
-        }
-        if let Some(column) = roles.image {
-            rows.images.push(table.present(column)?.to_string());
-        }
-    }
-    if rows.features.rows() == 0 {
-        return Err(Error::data("a header but no rows").in_file(&table.file));
-    }
-    rows.finish(&table.file, stem, &table.header, roles, options)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Reads one column as text.
-pub(super) fn text_column(source: Source, column: &str, role: Subject) -> Result<Vec<String>> {
-    let mut table = TextTable::open(source, Purpose::Predicting)?;
-    let column = find(&table.file, &table.header, column, role)?;
-    let mut texts = Vec::new();
-    while table.next_row()? {
-        texts.push(table.present(column)?.to_string());
-    }
-    Ok(texts)
-}
-
-/// Streams the feature columns of a table.
-pub(super) fn stream(source: Source, schema: &Schema, features: usize) -> Result<Box<dyn RowStream>> {
-    let mut table = TextTable::open(source, Purpose::Predicting)?;
-    let waiting = table.next_row()?;
-    let numeric = |column| {
-        let text = table.text(column);
-        text.is_empty() || text.parse::<f64>().is_ok()
-    };
-    let origins = features_of_model(&table.file, &table.header, schema, features, numeric)?;
-    Ok(Box::new(TextStream { table, origins, waiting, sparse: None }))
-}
-
-struct TextStream {
-    table: TextTable,
-    origins: Vec<Origin>,
-    /// Whether the table stands at a row that was not given out yet.
-    waiting: bool,
-    /// The form of all blocks, once the first is known.
-    sparse: Option<bool>,
-}
-
-impl RowStream for TextStream {
-    fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
-        let mut block = RowGatherer::new(self.origins.len());
-        let mut row = Vec::new();
-        while self.waiting && block.rows() < rows.max(1) {
-            self.table.features_into(&self.origins, &mut row)?;
-            fill_missing(&mut row);
-            block.push(&row).map_err(|error| error.in_file(&self.table.file))?;
-            self.waiting = self.table.next_row()?;
+    #[test]
+    fn the_separator_is_the_one_that_makes_columns() {
+        for (text, separator) in [
+            ("a,b\n1,2\n", b','),
+            ("a;b\n1,5;2,5\n", b';'),
+            ("a\tb\n1\t2\n", b'\t'),
+            ("a|b|c\n1|2|3\n", b'|'),
+            ("alone\n1\n", b','),
+            ("\"a;b\",c\n1,2\n", b','),
+            ("a;b, or c;d\n1;2;3\n", b';'),
+            ("", b','),
+        ] {
+            assert_eq!(separator_of(text.as_bytes(), b','), separator, "{text:?}");
         }
-        Ok((block.rows() > 0).then(|| block.finish_like(&mut self.sparse)))
-    }
-
-    fn total_rows(&self) -> Option<usize> {
-        None
+        assert_eq!(separator_of(b"a\tb\n1\t2\n", b'\t'), b'\t');
+        assert_eq!(separator_of(b"a,b\n1,2\n", b'\t'), b',');
     }
 }

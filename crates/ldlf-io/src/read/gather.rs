@@ -9,20 +9,7 @@ use ldlf_core::features::is_sparse;
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
 use ldlf_math::memory::{self, Growth};
 
-/// A number as a feature: finite and within single precision, or the reason why not.
-pub(super) fn single_precision(value: f64) -> Result<f32> {
-    let single = value as f32;
-    if single.is_finite() {
-        Ok(single)
-    } else if value.is_nan() {
-        Err(Error::data("the value is missing (NaN)"))
-    } else if value.is_infinite() {
-        Err(Error::data("the value is infinite"))
-    } else {
-        Err(Error::data(format!("{value:e} is outside the range of single precision"))
-            .with_remedy("rescale the column"))
-    }
-}
+pub(super) use ldlf_core::features::single_precision;
 
 /// The number of columns must fit the `u32` of sparse rows.
 pub(super) fn check_columns(cols: usize) -> Result<()> {
@@ -108,6 +95,9 @@ impl RowGatherer {
 
     /// The gathered rows as one block of a stream: the first block settles the form for all.
     pub fn finish_like(mut self, sparse: &mut Option<bool>) -> Features {
+        if self.rows == 0 {
+            return Features::Dense(Matrix::zeros(0, self.cols));
+        }
         let all = self.rows * self.cols;
         let sparse = *sparse.get_or_insert_with(|| is_sparse(self.stored, all));
         self.take_form(sparse);

@@ -22,13 +22,11 @@ use super::roles::listed;
 use super::{
     InMemory, Loaded, ReadOptions, RowStream, Source, empty, missing_name, read_error, refuse_ignore,
 };
-use crate::format::FileFormat;
+use crate::format::{FileFormat, Reads};
 
 /// MATLAB files: read whole, not written.
 pub(crate) const FORMAT: FileFormat = FileFormat {
-    read,
-    stream: |source, _, features| stream(source, features),
-    text_column: None,
+    reads: Reads::Arrays { read, stream },
     seeks: false,
     open_ended: false,
     tables: &[],
@@ -112,7 +110,7 @@ struct Variables {
 impl Variables {
     fn read(source: Source, wanted: Wanted) -> Result<Self> {
         let file = source.file.clone();
-        let mut reader = BufReader::new(source.into_reader());
+        let mut reader = BufReader::new(source.into_reader()?);
         let big_endian = read_file_header(&file, &mut reader)?;
         let mut found =
             Variables { file, features: None, labels: None, vectors: BTreeMap::new(), names: Vec::new() };

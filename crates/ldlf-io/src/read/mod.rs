@@ -4,29 +4,27 @@
 //! |---|---|---|
 //! | [`mat`], MATLAB v5/v7 | variable `labels` | variable `features`, dense or sparse |
 //! | [`csv`], comma or tab separated, with a header | columns named in [`ReadOptions::labels`] | the other columns |
-//! | `parquet`, `arrow` (feature `parquet`) | as for csv | as for csv |
+//! | `parquet`, `arrow` (feature `parquet`), `xlsx` (feature `xlsx`), JSON lines | as for csv | as for csv |
 //! | [`npz`] | array `labels` | array `features`, or CSR in `features_data`, ... |
 //! | [`svm`], svmlight with distributions | `d1,d2,...` before the features | `index:value`, from 1 |
 //!
 //! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label per
 //! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`].
 //!
-//! Text in a feature column is read as categories where [`ReadOptions::categories`] says so, and missing values where
-//! [`ReadOptions::missing_values`] allows them; both become features of their own, which later tables are matched to by name.
+//! What a feature column holds (numbers, yes and no, dates, categories) its cells say, in a first pass over the table;
+//! [`ldlf_core::columns`] decides, and [`ReadOptions::categories`], [`ReadOptions::numeric`] and [`ReadOptions::dates`] come first.
 //!
 //! **Density.** A matrix that a file stores dense is kept sparse while fewer than one in four of its entries differ from
 //! zero, and dense `f32` from there on. What a file stores sparse stays sparse.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ldlf_core::error::{Message, Subject, shown};
+use ldlf_core::error::{Message, Subject};
 use ldlf_core::targets::Spread;
 use ldlf_core::{Dataset, Error, Features, Result, Schema, message};
 
-use crate::format::{FORMATS, FileFormat};
-use crate::input;
+use crate::format::{FORMATS, Reads};
 
 #[cfg(feature = "parquet")]
 pub(crate) mod arrow;
@@ -34,21 +32,34 @@ mod assemble;
 #[cfg(feature = "parquet")]
 mod columnar;
 pub mod csv;
-mod derived;
 pub(crate) mod gather;
+mod joined;
+pub(crate) mod json_lines;
+mod label_order;
 mod lines;
 pub mod mat;
+mod model_columns;
 mod npy;
 pub mod npz;
 mod numbers;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+mod plan;
 mod roles;
+mod source;
 pub mod svm;
+pub(crate) mod table;
 mod table_rows;
+mod text;
 mod votes;
+#[cfg(feature = "xlsx")]
+pub(crate) mod xlsx;
 
 pub use crate::format::Format;
+pub use plan::ColumnPlan;
+pub(crate) use source::Source;
+use source::Tables;
+pub use source::is_folder_of_tables;
 
 /// What the columns of a file are for.
 ///
@@ -72,8 +83,10 @@ pub struct ReadOptions {
     pub features: Vec<String>,
     /// Names of feature columns that hold categories, or patterns with `*`: each category becomes a feature of its own.
     pub categories: Vec<String>,
-    /// Whether features may have missing values: each counts as 0, and a feature beside the column says where they are.
-    pub missing_values: bool,
+    /// Names of feature columns that hold numbers, or patterns with `*`: texts that are none count as missing.
+    pub numeric: Vec<String>,
+    /// Names of feature columns that hold dates, or patterns with `*`.
+    pub dates: Vec<String>,
     /// Names of columns to leave out, or patterns with `*`.
     pub ignore: Vec<String>,
     /// A column or vector with the weight of each row.
@@ -98,22 +111,44 @@ pub struct Loaded {
     pub dataset: Dataset,
     /// One sentence each, for the user.
     pub notices: Vec<Message>,
+    /// What every column is for and how it was read, where columns have names.
+    pub plan: Vec<ColumnPlan>,
 }
 
-/// Reads a whole file, or standard input for `-`.
+/// Reads a whole file, or standard input for `-`; a folder of tables with the same columns, or a pattern such as `parts/*.csv`, is one
+/// table.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
+    read_as(path, options, None)
+}
+
+/// As [`read`], with the features of a model that has such a schema.
+pub(crate) fn read_as(path: &Path, options: &ReadOptions, model: Option<&Schema>) -> Result<Loaded> {
     options.spread.as_ref().map_or(Ok(()), Spread::check)?;
-    let source = Source::open(path, options.format)?;
-    refuse_beside_unnamed(&source, options)?;
-    (source.format()?.read)(source, options)
+    match Tables::find(path, options.format)? {
+        Ok(tables) => table::read(&tables, options, model),
+        Err(source) => {
+            refuse_beside_unnamed(&source, options)?;
+            match source.format()?.reads {
+                Reads::Arrays { read, .. } => read(source, options),
+                Reads::Table(_) => Err(unknown_extension(path).in_file(&source.file)),
+            }
+        }
+    }
+}
+
+/// What every column of a table would be for and how it would be read, with what the user should know; nothing else is read.
+pub fn plan(path: &Path, options: &ReadOptions) -> Result<(Vec<ColumnPlan>, Vec<Message>)> {
+    match Tables::find(path, options.format)? {
+        Ok(tables) => table::plan(&tables, options),
+        Err(source) => Err(needs_names(&source, Subject::Features)),
+    }
 }
 
 /// Reads one column of text of a table, whatever else stands in it; `role` is what named it.
 pub fn text_column(path: &Path, format: Option<Format>, column: &str, role: Subject) -> Result<Vec<String>> {
-    let source = Source::open(path, format)?;
-    match source.format()?.text_column {
-        Some(text_column) => text_column(source, column, role),
-        None => Err(needs_names(&source, role)),
+    match Tables::find(path, format)? {
+        Ok(tables) => table::text_column(tables.open()?, column, role),
+        Err(source) => Err(needs_names(&source, role)),
     }
 }
 
@@ -123,10 +158,20 @@ pub trait RowStream: Send {
     /// At most `rows` further rows, or `None` after the last. All blocks are dense, or all are sparse: the first block settles it.
     fn next_block(&mut self, rows: usize) -> Result<Option<Features>>;
 
+    /// The same with what passes through beside the features; rows that cannot be read are apart where that was asked for.
+    fn next_rows(&mut self, rows: usize) -> Result<Option<RowBlock>> {
+        Ok(self.next_block(rows)?.map(|features| RowBlock { features, kept: Vec::new(), bad: Vec::new() }))
+    }
+
+    /// The names of the columns that pass through.
+    fn kept_names(&self) -> &[String] {
+        &[]
+    }
+
     /// Passes over so many rows, or all that there are.
     fn skip(&mut self, mut rows: usize) -> Result<()> {
         while rows > 0 {
-            let Some(block) = self.next_block(rows.min(SKIPPED_AT_ONCE))? else { break };
+            let Some(block) = self.next_rows(rows.min(SKIPPED_AT_ONCE))? else { break };
             rows -= block.rows();
         }
         Ok(())
@@ -134,6 +179,52 @@ pub trait RowStream: Send {
 
     /// The number of rows in all, where the format says so beforehand.
     fn total_rows(&self) -> Option<usize>;
+
+    /// What the user should know about the rows given out so far, such as values that training did not have.
+    fn notices(&self) -> Vec<Message> {
+        Vec::new()
+    }
+}
+
+/// Some rows of a stream.
+#[derive(Debug)]
+pub struct RowBlock {
+    /// The rows that could be read.
+    pub features: Features,
+    /// The texts of the columns that pass through, `[columns][rows]`; rows that could not be read are among them.
+    pub kept: Vec<Vec<String>>,
+    /// The rows that could not be read, in their order.
+    pub bad: Vec<BadRow>,
+}
+
+impl RowBlock {
+    /// The number of rows, those that could not be read included.
+    pub fn rows(&self) -> usize {
+        self.features.rows() + self.bad.len()
+    }
+}
+
+/// A row that could not be read.
+#[derive(Debug)]
+pub struct BadRow {
+    /// Its number within its block, from 0.
+    pub row: usize,
+    /// Why.
+    pub error: Error,
+}
+
+/// What a stream of rows is to give.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The names of the model.
+    pub schema: &'a Schema,
+    /// How many features the model has.
+    pub features: usize,
+    /// Columns that pass through as text: names, or patterns with `*`. Needs columns with names.
+    pub keep: &'a [String],
+    /// Whether a row that cannot be read stands apart ([`RowBlock::bad`]) in place of ending the stream. Rows without a place of
+    /// their own in the file, such as those of a matrix in `.mat`, always end it.
+    pub tolerant: bool,
 }
 
 /// Rows that are read to be passed over, where a format has no quicker way.
@@ -149,77 +240,18 @@ pub fn stream(
     schema: &Schema,
     features: usize,
 ) -> Result<Box<dyn RowStream>> {
-    let source = Source::open(path, format)?;
-    (source.format()?.stream)(source, schema, features)
+    stream_wanted(path, format, &Wanted { schema, features, keep: &[], tolerant: false })
 }
 
-/// What the columns are read for: decides which remedy a message may offer.
-#[derive(Clone, Copy)]
-enum Purpose {
-    Learning,
-    Predicting,
-}
-
-/// An input that is open, with what messages call it.
-pub(crate) struct Source {
-    /// What messages call it: the path as given.
-    file: String,
-    /// The file's stem, the name of the dataset.
-    stem: String,
-    format: Format,
-    /// `None` is standard input.
-    handle: Option<File>,
-}
-
-impl Source {
-    fn open(path: &Path, format: Option<Format>) -> Result<Self> {
-        if path == Path::new("-") {
-            let format = format.ok_or_else(|| {
-                Error::usage(message!["standard input needs ", Subject::Format, " (one of {FORMATS})"])
-            })?;
-            return Ok(Source { file: "stdin".into(), stem: "stdin".into(), format, handle: None });
-        }
-        let file = shown(&path.display().to_string());
-        let format = format.or_else(|| Format::from_path(path));
-        // A pipe that will not do is not waited for.
-        if let Some(format) = format.filter(|format| format.seeks())
-            && path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
-        {
-            return Err(no_pipe(&file, format));
-        }
-        let handle = input::open_stream(path)?;
-        let format = format.ok_or_else(|| unknown_extension(path).in_file(&file))?;
-        let stem = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
-        Ok(Source { file, stem, format, handle: Some(handle) })
-    }
-
-    /// What its format can do, in a build that reads it.
-    fn format(&self) -> Result<&'static FileFormat> {
-        self.format.statement().map_err(|feature| {
-            let format = self.format;
-            Error::usage(format!("this build reads no {format}"))
-                .with_remedy(format!("build it with the feature `{feature}`"))
-                .in_file(&self.file)
-        })
-    }
-
-    /// The bytes in order.
-    fn into_reader(self) -> Box<dyn Read + Send> {
-        match self.handle {
-            Some(file) => Box::new(file),
-            None => Box::new(std::io::stdin()),
-        }
-    }
-
-    /// The file, for formats that are read from their end: neither standard input nor a pipe.
-    fn into_seekable(self) -> Result<File> {
-        match self.handle {
-            Some(handle) if handle.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) => {
-                Err(empty(&self.file))
-            }
-            Some(handle) if handle.metadata().is_ok_and(|m| m.is_file()) => Ok(handle),
-            _ => Err(no_pipe(&self.file, self.format)),
-        }
+/// The same with what else is wanted of the rows.
+pub fn stream_wanted(path: &Path, format: Option<Format>, wanted: &Wanted<'_>) -> Result<Box<dyn RowStream>> {
+    match Tables::find(path, format)? {
+        Ok(tables) => table::stream(tables.open()?, wanted),
+        Err(source) if !wanted.keep.is_empty() => Err(needs_names(&source, Subject::Keep)),
+        Err(source) => match source.format()?.reads {
+            Reads::Arrays { stream, .. } => stream(source, wanted.features),
+            Reads::Table(_) => Err(unknown_extension(path).in_file(&source.file)),
+        },
     }
 }
 
@@ -239,8 +271,10 @@ fn unknown_extension(path: &Path) -> Error {
     match extension.as_deref() {
         Some("npy") => Error::usage("a single array is not read")
             .with_remedy("save it with numpy.savez as features (and labels) of a .npz"),
-        Some("gz" | "bz2" | "xz" | "zst" | "zip") => {
-            Error::usage("compressed files are not read").with_remedy("decompress it first")
+        Some("xz" | "zip" | "7z" | "rar") => Error::usage("such archives are not read")
+            .with_remedy("decompress it, or compress it by gzip, zstd or bzip2"),
+        Some("xls" | "xlsb" | "ods") => {
+            Error::usage("this kind of spreadsheet is not read").with_remedy("save it as .xlsx or .csv")
         }
         _ => Error::usage("the extension names no known format").with_remedy(message![
             "give ",
@@ -273,10 +307,9 @@ fn read_error(file: &str, error: std::io::Error) -> Error {
 
 /// Refuses what stands beside the rows of a table in formats that bring their labels themselves.
 fn refuse_beside_unnamed(source: &Source, options: &ReadOptions) -> Result<()> {
-    let named = source.format()?.text_column.is_some();
     match (&options.image_column, &options.votes) {
-        (Some(_), _) if !named => Err(needs_names(source, Subject::ImageColumn)),
-        (_, Some(_)) if !named => Err(needs_names(source, Subject::Votes)),
+        (Some(_), _) => Err(needs_names(source, Subject::ImageColumn)),
+        (_, Some(_)) => Err(needs_names(source, Subject::Votes)),
         _ => Ok(()),
     }
 }

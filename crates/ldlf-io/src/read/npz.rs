@@ -25,14 +25,12 @@ use super::{
     InMemory, Loaded, ReadOptions, RowStream, Source, check_feature_count, missing_name, read_error,
     refuse_ignore,
 };
-use crate::format::FileFormat;
+use crate::format::{FileFormat, Reads};
 use crate::write;
 
 /// NumPy archives.
 pub(crate) const FORMAT: FileFormat = FileFormat {
-    read,
-    stream: |source, _, features| stream(source, features),
-    text_column: None,
+    reads: Reads::Arrays { read, stream },
     seeks: true,
     open_ended: false,
     tables: &[write::npz::FORM],

@@ -14,18 +14,13 @@ use arrow_schema::ArrowError;
 use ldlf_core::{Error, Result};
 
 use super::Source;
-use super::columnar::{self, BatchSource, Choose, ColumnTable, guarded};
-use crate::format::FileFormat;
+use super::columnar::{BatchSource, Choose, ColumnRows, ColumnTable, guarded};
+use crate::format::{FileFormat, Reads};
 use crate::write;
 
 /// Parquet files.
 pub(crate) const FORMAT: FileFormat = FileFormat {
-    read: |source, options| {
-        let stem = source.stem.clone();
-        columnar::read(open(source)?, stem, options)
-    },
-    stream: |source, schema, features| columnar::stream(open(source)?, schema, features),
-    text_column: Some(|source, column, role| columnar::text_column(open(source)?, column, role)),
+    reads: Reads::Table(|source| ColumnRows::boxed(open(source)?)),
     seeks: true,
     open_ended: false,
     tables: &[write::parquet::FORM],

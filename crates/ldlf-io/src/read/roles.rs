@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use ldlf_core::error::{Place, Subject, shown};
-use ldlf_core::{Error, Result, Schema, message};
+use ldlf_core::columns::Wish;
+use ldlf_core::error::{Message, Place, Subject, shown};
+use ldlf_core::{Error, Result, message};
 
 use super::ReadOptions;
 use super::assemble::one_label;
-use super::derived::{Origin, allow_missing, origin_of};
+use super::label_order::in_order_of_values;
+use super::table::Table;
 
 /// The columns by what they are for, as positions in the header.
 pub(super) struct Roles {
-    pub features: Vec<Origin>,
-    pub feature_names: Vec<String>,
-    /// Columns of categories, which become features once all are known.
-    pub categories: Vec<usize>,
+    /// Columns that may be features, with what the user wishes of each.
+    pub features: Vec<(usize, Wish)>,
     pub labels: Vec<usize>,
     pub single: Option<usize>,
     pub weights: Option<usize>,
@@ -24,8 +24,14 @@ pub(super) struct Roles {
 }
 
 impl Roles {
-    /// Gives every column of `header` its role, or says which name does not fit.
-    pub fn resolve(file: &str, header: &[String], options: &ReadOptions) -> Result<Self> {
+    /// Gives every column its role, or says which name does not fit. For a model (`known`) the features are no matter.
+    pub fn resolve(
+        table: &dyn Table,
+        options: &ReadOptions,
+        known: bool,
+        notices: &mut Vec<Message>,
+    ) -> Result<Self> {
+        let (file, header) = (table.file(), table.header());
         check_header(file, header)?;
         let table = HeaderColumns { file, header, places: places(header) };
         let mut taken: Vec<Option<Subject>> = vec![None; header.len()];
@@ -45,7 +51,10 @@ impl Roles {
         let split = one(&options.split_column, Subject::SplitColumn)?;
         let group = one(&options.group, Subject::Group)?;
         let image = one(&options.image_column, Subject::ImageColumn)?;
-        let labels = table.choose(&options.labels, Subject::Labels, &mut taken)?;
+        let mut labels = table.choose(&options.labels, Subject::Labels, &mut taken)?;
+        if let Some(values) = &options.label_values {
+            notices.extend(in_order_of_values(file, header, &mut labels, values)?);
+        }
         if labels.is_empty() && single.is_none() && options.votes.is_none() {
             let columns = listed(header);
             return Err(Error::usage(message![
@@ -80,67 +89,32 @@ impl Roles {
                 .with_remedy(message!["leave out ", Subject::Features, " and ", Subject::Categories])
                 .in_file(file));
         }
-        let categories = table.choose(&options.categories, Subject::Categories, &mut taken)?;
-        let number = |column| Origin::Number { column, missing: options.missing_values };
-        let named = |column: usize| (number(column), header[column].clone());
-        let mut chosen: Vec<(Origin, String)> = Vec::new();
-        if options.features.is_empty() && image.is_none() {
-            chosen.extend((0..header.len()).filter(|&column| taken[column].is_none()).map(named));
-        }
-        for name in &options.features {
-            match origin_of(name, &table.places).filter(|_| !table.places.contains_key(name.as_str())) {
-                Some(origin) => chosen.push((origin, name.clone())),
-                None => {
-                    let columns = table.choose(std::slice::from_ref(name), Subject::Features, &mut taken)?;
-                    chosen.extend(columns.into_iter().map(named));
-                }
-            }
-        }
-        let (mut features, feature_names): (Vec<Origin>, Vec<String>) = chosen.into_iter().unzip();
-        allow_missing(&mut features);
-        if features.is_empty() && categories.is_empty() && image.is_none() {
+        let features = if image.is_some() || known { Vec::new() } else { table.features(options, &taken)? };
+        if features.is_empty() && image.is_none() && !known {
             return Err(Error::data("no column is left for the features").in_file(file));
         }
-        Ok(Roles { features, feature_names, categories, labels, single, weights, split, group, image })
+        Ok(Roles { features, labels, single, weights, split, group, image })
     }
-}
-
-/// The feature columns for a model: by its names, in its order, or else all `numeric` columns that are no label.
-pub(super) fn features_of_model(
-    file: &str,
-    header: &[String],
-    schema: &Schema,
-    features: usize,
-    numeric: impl Fn(usize) -> bool,
-) -> Result<Vec<Origin>> {
-    check_header(file, header)?;
-    let places = places(header);
-    let number = |column| Origin::Number { column, missing: false };
-    if let Some(names) = &schema.feature_names {
-        let mut origins = Vec::with_capacity(names.len());
-        for name in names {
-            let column = places.get(name.as_str()).copied().map(number);
-            origins.push(column.or_else(|| origin_of(name, &places)).ok_or_else(|| {
-                let columns = listed(header);
-                Error::data(format!("no column {name:?}, which the model needs; the columns are {columns}"))
-                    .in_file(file)
-            })?);
-        }
-        allow_missing(&mut origins);
-        return Ok(origins);
-    }
-    let origins: Vec<Origin> = (0..header.len())
-        .filter(|&column| numeric(column) && !schema.label_names.contains(&header[column]))
-        .map(number)
-        .collect();
-    super::check_feature_count(file, origins.len(), features)?;
-    Ok(origins)
 }
 
 /// The column of a name, which `role` gave.
 pub(super) fn find(file: &str, header: &[String], name: &str, role: Subject) -> Result<usize> {
     check_header(file, header)?;
     HeaderColumns { file, header, places: places(header) }.find(name, role)
+}
+
+/// The columns of a list of names and patterns that pass through, in the list's order, each once.
+pub(super) fn kept_columns(file: &str, header: &[String], keep: &[String]) -> Result<Vec<usize>> {
+    let table = HeaderColumns { file, header, places: places(header) };
+    let mut chosen = Vec::new();
+    for name in keep {
+        for column in table.matching(name, Subject::Keep)? {
+            if !chosen.contains(&column) {
+                chosen.push(column);
+            }
+        }
+    }
+    Ok(chosen)
 }
 
 struct HeaderColumns<'a> {
@@ -150,6 +124,36 @@ struct HeaderColumns<'a> {
 }
 
 impl HeaderColumns<'_> {
+    /// The columns that may be features: those that are named, or all without another role.
+    fn features(&self, options: &ReadOptions, taken: &[Option<Subject>]) -> Result<Vec<(usize, Wish)>> {
+        let mut wishes: Vec<(usize, Wish)> = Vec::new();
+        let mut wished = taken.to_vec();
+        for (names, role, wish) in [
+            (&options.categories, Subject::Categories, Wish::Categories),
+            (&options.numeric, Subject::Numeric, Wish::Number),
+            (&options.dates, Subject::Dates, Wish::Date),
+        ] {
+            wishes.extend(self.choose(names, role, &mut wished)?.into_iter().map(|column| (column, wish)));
+        }
+        let wish_of = |column: usize, otherwise| {
+            wishes.iter().find(|(wished, _)| *wished == column).map_or(otherwise, |(_, wish)| *wish)
+        };
+        if options.features.is_empty() {
+            let free = (0..self.header.len()).filter(|&column| taken[column].is_none());
+            return Ok(free.map(|column| (column, wish_of(column, Wish::Auto))).collect());
+        }
+        let mut features: Vec<(usize, Wish)> = Vec::new();
+        let mut named = taken.to_vec();
+        for name in &options.features {
+            let exact = self.places.contains_key(name.as_str());
+            let otherwise = if exact { Wish::Used } else { Wish::Auto };
+            let columns = self.choose(std::slice::from_ref(name), Subject::Features, &mut named)?;
+            features.extend(columns.into_iter().map(|column| (column, wish_of(column, otherwise))));
+        }
+        features.extend(wishes.iter().filter(|(column, _)| named[*column].is_none()).copied());
+        Ok(features)
+    }
+
     fn find(&self, name: &str, role: Subject) -> Result<usize> {
         self.places.get(name).copied().ok_or_else(|| self.unknown(name, role))
     }
@@ -201,11 +205,11 @@ fn claim(taken: &mut [Option<Subject>], column: usize, role: Subject, name: &str
     }
 }
 
-fn places(header: &[String]) -> HashMap<&str, usize> {
+pub(super) fn places(header: &[String]) -> HashMap<&str, usize> {
     header.iter().enumerate().map(|(column, name)| (name.as_str(), column)).collect()
 }
 
-fn check_header(file: &str, header: &[String]) -> Result<()> {
+pub(super) fn check_header(file: &str, header: &[String]) -> Result<()> {
     if let Some(column) = header.iter().position(String::is_empty) {
         return Err(Error::data(format!("column {} has no name", column + 1))
             .with_note("a saved row index? write the file without it")
@@ -222,7 +226,7 @@ fn check_header(file: &str, header: &[String]) -> Result<()> {
 }
 
 /// Whether `name` fits a pattern in which `*` stands for any text.
-fn fits(pattern: &str, name: &str) -> bool {
+pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(head) else { return false };
     let mut parts = rest.split('*').peekable();

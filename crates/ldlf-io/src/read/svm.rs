@@ -20,14 +20,12 @@ use super::assemble::{FileContents, needs_spread};
 use super::gather::single_precision;
 use super::lines::read_line;
 use super::{Loaded, ReadOptions, RowStream, Source, empty, read_error, refuse_ignore};
-use crate::format::FileFormat;
+use crate::format::{FileFormat, Reads};
 use crate::write;
 
 /// svmlight lines.
 pub(crate) const FORMAT: FileFormat = FileFormat {
-    read,
-    stream: |source, _, features| stream(source, features),
-    text_column: None,
+    reads: Reads::Arrays { read, stream },
     seeks: false,
     open_ended: true,
     tables: &[],
@@ -49,10 +47,10 @@ struct Lines {
 }
 
 impl Lines {
-    fn open(source: Source) -> Self {
+    fn open(source: Source) -> Result<Self> {
         let file = source.file.clone();
-        let reader = BufReader::new(source.into_reader());
-        Lines { file, reader, number: 0, text: String::new(), labels: Vec::new(), entries: Vec::new() }
+        let reader = BufReader::new(source.into_reader()?);
+        Ok(Lines { file, reader, number: 0, text: String::new(), labels: Vec::new(), entries: Vec::new() })
     }
 
     fn place(&self) -> Place {
@@ -134,7 +132,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
         }
     }
     let stem = source.stem.clone();
-    let mut lines = Lines::open(source);
+    let mut lines = Lines::open(source)?;
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut singles = Vec::new();
     let mut targets: Option<TargetRows> = None;
@@ -185,7 +183,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
 /// Streams the features; labels are passed over.
 pub(super) fn stream(source: Source, features: usize) -> Result<Box<dyn RowStream>> {
     super::gather::check_columns(features)?;
-    Ok(Box::new(SparseLines { lines: Lines::open(source), features }))
+    Ok(Box::new(SparseLines { lines: Lines::open(source)?, features }))
 }
 
 struct SparseLines {

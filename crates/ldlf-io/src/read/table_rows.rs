@@ -1,19 +1,20 @@
 //! The rows of a table whose columns have names, gathered by the role of each column.
 
-use ldlf_core::Result;
 use ldlf_core::targets::TargetRows;
+use ldlf_core::{Result, Schema};
 
 use super::assemble::{FileContents, Groups};
-use super::derived::Derived;
 use super::gather::RowGatherer;
+use super::model_columns::ModelColumns;
 use super::roles::Roles;
 use super::{Loaded, ReadOptions};
 
 /// What has been read of a table so far; roles that no column has stay empty.
 pub(super) struct TableRows {
     pub features: RowGatherer,
-    derived: Derived,
     pub targets: TargetRows,
+    /// The labels of the current row.
+    pub label_row: Vec<f64>,
     pub singles: Vec<f64>,
     pub weights: Vec<f64>,
     pub split: Vec<String>,
@@ -22,11 +23,11 @@ pub(super) struct TableRows {
 }
 
 impl TableRows {
-    pub fn new(header: &[String], roles: &Roles, options: &ReadOptions) -> Self {
+    pub fn new(features: usize, roles: &Roles, options: &ReadOptions) -> Self {
         TableRows {
-            features: RowGatherer::new(roles.features.len()),
-            derived: Derived::new(&roles.features, names(header, &roles.categories)),
+            features: RowGatherer::new(features),
             targets: TargetRows::new(roles.labels.len(), options.strict),
+            label_row: Vec::new(),
             singles: Vec::new(),
             weights: Vec::new(),
             split: Vec::new(),
@@ -35,35 +36,30 @@ impl TableRows {
         }
     }
 
-    /// Adds the numbers of a row and its categories, in the order of their columns.
-    pub fn push_features<'a>(
-        &mut self,
-        file: &str,
-        row: &mut [f32],
-        categories: impl Iterator<Item = &'a str>,
-    ) -> Result<()> {
-        self.derived.note(row, categories).map_err(|error| error.in_file(file))?;
-        self.features.push(row).map_err(|error| error.in_file(file))
-    }
-
-    /// Joins what was read.
+    /// Joins what was read. Rows for a model keep what it is filled with; others are filled with their own means.
+    #[allow(clippy::too_many_arguments)]
     pub fn finish(
         self,
         file: &str,
         stem: String,
         header: &[String],
         roles: Roles,
+        columns: ModelColumns,
+        model: Option<&Schema>,
         options: &ReadOptions,
     ) -> Result<Loaded> {
-        let (features, feature_names) = self
-            .derived
-            .finish(self.features.finish(), roles.feature_names)
-            .map_err(|error| error.in_file(file))?;
-        let mut contents = FileContents::new(file.to_string(), stem, features);
-        contents.feature_names = Some(feature_names);
+        let mut contents = FileContents::new(file.to_string(), stem, self.features.finish());
+        contents.feature_names = Some(match model.and_then(|schema| schema.feature_names.clone()) {
+            Some(names) => names,
+            None => columns.columns.feature_names(),
+        });
+        // Features in the order of an old model are no longer those of columns.
+        contents.columns =
+            Some(columns.columns).filter(|_| model.is_none_or(|schema| schema.columns.is_some()));
+        contents.is_filled = model.is_some();
         if !roles.labels.is_empty() {
             contents.targets = Some(self.targets.finish()?);
-            contents.label_names = Some(names(header, &roles.labels));
+            contents.label_names = Some(roles.labels.iter().map(|&column| header[column].clone()).collect());
         }
         contents.singles = roles.single.map(|_| self.singles);
         contents.weights = roles.weights.map(|_| self.weights);
@@ -72,8 +68,4 @@ impl TableRows {
         contents.image_names = roles.image.map(|_| self.images);
         contents.assemble(options)
     }
-}
-
-fn names(header: &[String], columns: &[usize]) -> Vec<String> {
-    columns.iter().map(|&column| header[column].clone()).collect()
 }

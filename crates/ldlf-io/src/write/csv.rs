@@ -44,9 +44,14 @@ struct Delimited<W: Write> {
 }
 
 impl<W: Write> Delimited<W> {
-    /// Writes a number with as many digits as it takes to read the same number back.
-    fn number(&mut self, number: impl std::fmt::Debug) -> ::csv::Result<()> {
+    /// Writes a number with as many digits as it takes to read the same number back; a missing value is an empty cell.
+    fn number(&mut self, number: impl std::fmt::Debug + PartialEq) -> ::csv::Result<()> {
         self.cell.clear();
+        // NaN alone differs from itself.
+        #[allow(clippy::eq_op)]
+        if number != number {
+            return self.writer.write_field("");
+        }
         write!(self.cell, "{number:?}").expect("a string takes everything");
         let whole = self.cell.strip_suffix(".0").unwrap_or(&self.cell);
         self.writer.write_field(whole)
@@ -66,9 +71,10 @@ impl<W: Write> Delimited<W> {
                 Column::Matrix(_, names, _) => {
                     names.iter().try_for_each(|name| self.text(name))?;
                 }
-                Column::Numbers(name, _) | Column::Names(name, _) | Column::Labels(name, ..) => {
-                    self.text(name)?
-                }
+                Column::Numbers(name, _)
+                | Column::Names(name, _)
+                | Column::Texts(name, _)
+                | Column::Labels(name, ..) => self.text(name)?,
             }
         }
         self.writer.write_record(None::<&[u8]>)
@@ -86,7 +92,10 @@ impl<W: Write> Delimited<W> {
                     Column::Matrix(_, _, rows) => rows.row(row).iter().try_for_each(|&p| self.number(p))?,
                     Column::Numbers(_, numbers) => self.number(numbers[row])?,
                     Column::Names(_, names) => self.text(&names[row])?,
-                    Column::Labels(_, names, labels) => self.text(&names[labels[row]])?,
+                    Column::Texts(_, texts) => self.text(&texts[row])?,
+                    Column::Labels(_, names, labels) => {
+                        self.text(labels[row].map_or("", |label| &names[label]))?
+                    }
                 }
             }
             self.writer.write_record(None::<&[u8]>)?;

@@ -1,8 +1,9 @@
-//! From predictions to the columns that a table of them has: shares, point estimates, quantiles, intervals.
+//! From predictions to the columns that a table of them has: shares, point estimates, quantiles, intervals, label sets.
 
 use std::fmt;
 use std::str::FromStr;
 
+use ldlf_core::conformal::Conformal;
 use ldlf_core::estimates::{entropy, interval, mean, mode, quantile};
 use ldlf_core::{Error, Matrix, Prediction, Schema};
 
@@ -21,13 +22,33 @@ pub enum Estimate {
     Median,
     /// The value at which this share of the probability is reached.
     Quantile(f64),
-    /// The central interval with this share of the probability.
+    /// The central interval with this share of the predicted distribution, with no promise.
+    QuantileInterval(f64),
+    /// The interval that holds the row's true value with this probability.
     Interval(f64),
+    /// The interval that holds a new vote with this probability.
+    VoteInterval(f64),
+    /// The set of labels that holds a random voter's label with this probability.
+    Set(f64),
     /// The entropy in nats.
     Entropy,
 }
 
 impl Estimate {
+    /// The words for all of them, with a share where one belongs.
+    pub const WORDS: &'static [&'static str] = &[
+        "distribution",
+        "mode",
+        "mean",
+        "median",
+        "quantile=0.1",
+        "interval=0.9",
+        "vote_interval=0.9",
+        "set=0.9",
+        "quantile_interval=0.9",
+        "entropy",
+    ];
+
     /// What it is called, without its share.
     pub fn name(self) -> &'static str {
         match self {
@@ -36,13 +57,28 @@ impl Estimate {
             Estimate::Mean => "mean",
             Estimate::Median => "median",
             Estimate::Quantile(_) => "quantile",
+            Estimate::QuantileInterval(_) => "quantile_interval",
             Estimate::Interval(_) => "interval",
+            Estimate::VoteInterval(_) => "vote_interval",
+            Estimate::Set(_) => "set",
             Estimate::Entropy => "entropy",
         }
     }
 
     fn needs_label_values(self) -> bool {
-        matches!(self, Estimate::Mean | Estimate::Median | Estimate::Quantile(_) | Estimate::Interval(_))
+        match self {
+            Estimate::Distribution | Estimate::Mode | Estimate::Entropy | Estimate::Set(_) => false,
+            Estimate::Mean | Estimate::Median | Estimate::Quantile(_) => true,
+            Estimate::QuantileInterval(_) | Estimate::Interval(_) | Estimate::VoteInterval(_) => true,
+        }
+    }
+
+    /// The probability that it promises, if it promises one.
+    pub fn promise(self) -> Option<f64> {
+        match self {
+            Estimate::Interval(level) | Estimate::VoteInterval(level) | Estimate::Set(level) => Some(level),
+            _ => None,
+        }
     }
 
     /// The heads of its columns; a label of the same name makes them longer.
@@ -50,9 +86,10 @@ impl Estimate {
         let heads = match self {
             Estimate::Distribution => return label_names.to_vec(),
             Estimate::Quantile(level) => vec![format!("quantile_{level}")],
-            Estimate::Interval(share) => {
-                vec![format!("interval_{share}_low"), format!("interval_{share}_high")]
+            Estimate::QuantileInterval(share) | Estimate::Interval(share) | Estimate::VoteInterval(share) => {
+                ["low", "high"].map(|end| format!("{}_{share}_{end}", self.name())).to_vec()
             }
+            Estimate::Set(share) => vec![format!("set_{share}")],
             Estimate::Mode | Estimate::Mean | Estimate::Median | Estimate::Entropy => {
                 vec![self.name().to_string()]
             }
@@ -74,20 +111,30 @@ impl FromStr for Estimate {
                 .filter(|share| (0.0..=1.0).contains(share))
                 .ok_or_else(|| format!("{text:?} is not a share from 0 to 1"))
         };
+        let promised = |text: &str| {
+            share(text)
+                .ok()
+                .filter(|level| *level > 0.0 && *level < 1.0)
+                .ok_or_else(|| format!("{text:?} is not a probability above 0 and below 1"))
+        };
         match text.split_once('=') {
             Some(("quantile", level)) => share(level).map(Estimate::Quantile),
-            Some(("interval", level)) => share(level).map(Estimate::Interval),
-            _ => {
-                match text {
-                    "distribution" => Ok(Estimate::Distribution),
-                    "mode" => Ok(Estimate::Mode),
-                    "mean" => Ok(Estimate::Mean),
-                    "median" => Ok(Estimate::Median),
-                    "entropy" => Ok(Estimate::Entropy),
-                    _ => Err("write distribution, mode, mean, median, quantile=0.1, interval=0.9 or entropy"
-                        .into()),
-                }
-            }
+            Some(("quantile_interval", level)) => share(level).map(Estimate::QuantileInterval),
+            Some(("interval", level)) => promised(level).map(Estimate::Interval),
+            Some(("vote_interval", level)) => promised(level).map(Estimate::VoteInterval),
+            Some(("set", level)) => promised(level).map(Estimate::Set),
+            _ => match text {
+                "distribution" => Ok(Estimate::Distribution),
+                "mode" => Ok(Estimate::Mode),
+                "mean" => Ok(Estimate::Mean),
+                "median" => Ok(Estimate::Median),
+                "entropy" => Ok(Estimate::Entropy),
+                _ => Err(
+                    "write distribution, mode, mean, median, quantile=0.1, interval=0.9, vote_interval=0.9, \
+                              set=0.9, quantile_interval=0.9 or entropy"
+                        .into(),
+                ),
+            },
         }
     }
 }
@@ -99,6 +146,8 @@ pub enum Refusal {
     NeedsLabelValues(Estimate),
     /// This one is named twice.
     NamedTwice(Estimate),
+    /// This one needs what a fit learns from rows that the model did not see, and the model has nothing of it.
+    NeedsCalibration(Estimate),
     /// This one needs distributions, and the model predicts values.
     NeedsDistributions(Estimate),
 }
@@ -113,6 +162,11 @@ impl fmt::Display for Refusal {
                     estimate.name()
                 )
             }
+            Refusal::NeedsCalibration(estimate) => write!(
+                f,
+                "the {} needs calibration data, which this model lacks; fit it with held-out rows",
+                estimate.name()
+            ),
             Refusal::NamedTwice(estimate) => write!(f, "{} is named twice", estimate.name()),
             Refusal::NeedsDistributions(estimate) => write!(
                 f,
@@ -135,25 +189,30 @@ impl From<Refusal> for Error {
 /// use ldlf_core::{Matrix, Prediction, Schema};
 /// use ldlf_io::write::estimates::{Estimate, EstimateColumns};
 /// let schema = Schema { label_names: vec!["no".into(), "yes".into()], ..Schema::default() };
-/// let columns = EstimateColumns::new(&[Estimate::Distribution, Estimate::Mode], &schema)?;
+/// let columns = EstimateColumns::new(&[Estimate::Distribution, Estimate::Mode], &schema, None)?;
 /// let prediction = Prediction::Distributions(Matrix::from_rows(&[[0.25, 0.75]]));
 /// assert_eq!(columns.of(&prediction)?.len(), 2);
-/// assert!(EstimateColumns::new(&[Estimate::Mean], &schema).is_err());
+/// assert!(EstimateColumns::new(&[Estimate::Mean], &schema, None).is_err());
 /// # Ok::<(), ldlf_core::Error>(())
 /// ```
 pub struct EstimateColumns {
     wanted: Vec<(Estimate, Vec<String>)>,
     label_names: Vec<String>,
     label_values: Option<Vec<f64>>,
+    conformal: Option<Conformal>,
 }
 
 impl EstimateColumns {
-    /// Refuses estimates that need labels which stand for numbers where they do not, and estimates named twice.
-    pub fn new(wanted: &[Estimate], schema: &Schema) -> Result<Self, Refusal> {
+    /// Refuses estimates that need labels which stand for numbers where they do not, or calibration data that the model lacks, and
+    /// estimates named twice.
+    pub fn new(wanted: &[Estimate], schema: &Schema, conformal: Option<&Conformal>) -> Result<Self, Refusal> {
         let mut named: Vec<(Estimate, Vec<String>)> = Vec::new();
         for &estimate in wanted {
             if estimate.needs_label_values() && schema.label_values.is_none() {
                 return Err(Refusal::NeedsLabelValues(estimate));
+            }
+            if estimate.promise().is_some() && conformal.is_none() {
+                return Err(Refusal::NeedsCalibration(estimate));
             }
             if named.iter().any(|(earlier, _)| *earlier == estimate) {
                 return Err(Refusal::NamedTwice(estimate));
@@ -164,21 +223,53 @@ impl EstimateColumns {
             wanted: named,
             label_names: schema.label_names.clone(),
             label_values: schema.label_values.clone(),
+            conformal: conformal.cloned(),
         })
+    }
+
+    /// The heads of all columns in their order.
+    pub fn heads(&self) -> impl Iterator<Item = &str> {
+        self.wanted.iter().flat_map(|(_, heads)| heads.iter().map(String::as_str))
     }
 
     /// The columns of a block of predictions.
     pub fn of<'a>(&'a self, prediction: &'a Prediction) -> Result<Vec<Column<'a>>, Refusal> {
         let mut columns = Vec::new();
         for (estimate, heads) in &self.wanted {
-            match prediction {
-                Prediction::Distributions(rows) => {
+            match (estimate, prediction) {
+                (Estimate::Interval(_), _) | (Estimate::VoteInterval(_), Prediction::Distributions(_)) => {
+                    columns.extend(both_ends(heads, self.promised(*estimate, prediction)));
+                }
+                (_, Prediction::Distributions(rows)) => {
                     columns.extend(self.of_distributions(*estimate, heads, rows))
                 }
-                Prediction::Values(values) => columns.push(of_values(*estimate, heads, values)?),
+                (_, Prediction::Values(values)) => columns.push(of_values(*estimate, heads, values)?),
             }
         }
         Ok(columns)
+    }
+
+    /// Intervals with a promise; not numbers where the model does not have what they take, which [`EstimateColumns::new`] refused.
+    fn promised(&self, estimate: Estimate, prediction: &Prediction) -> Vec<(f64, f64)> {
+        let values = self.label_values.as_deref().unwrap_or_default();
+        let found = self.conformal.as_ref().and_then(|conformal| match (estimate, prediction) {
+            (Estimate::VoteInterval(level), Prediction::Distributions(p)) => {
+                conformal.vote_intervals(p, values, level)
+            }
+            (Estimate::Interval(level), _) => conformal.intervals(prediction, values, level),
+            _ => None,
+        });
+        found.unwrap_or_else(|| vec![(f64::NAN, f64::NAN); prediction.rows()])
+    }
+
+    /// The labels of every row's set, the names divided by `|`.
+    fn sets<'a>(&self, head: &'a str, rows: &Matrix<f32>, level: f64) -> Column<'a> {
+        let text = |set: Vec<bool>| {
+            let inside = self.label_names.iter().zip(set).filter(|(_, inside)| *inside);
+            inside.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join("|")
+        };
+        let sets = self.conformal.as_ref().map(|conformal| conformal.sets(rows, level)).unwrap_or_default();
+        Column::Texts(head, sets.into_iter().map(text).collect())
     }
 
     fn of_distributions<'a>(
@@ -195,19 +286,27 @@ impl EstimateColumns {
             Estimate::Distribution => vec![Column::Matrix("distribution", &self.label_names, rows)],
             Estimate::Mode if self.label_values.is_some() => each(0, &|p| values[mode(p)]),
             Estimate::Mode => {
-                vec![Column::Labels(&heads[0], &self.label_names, rows.iter_rows().map(mode).collect())]
+                let modes = rows.iter_rows().map(|row| Some(mode(row))).collect();
+                vec![Column::Labels(&heads[0], &self.label_names, modes)]
             }
             Estimate::Mean => each(0, &|p| mean(p, values)),
             Estimate::Median => each(0, &|p| quantile(p, values, 0.5)),
             Estimate::Quantile(level) => each(0, &|p| quantile(p, values, level)),
-            Estimate::Interval(share) => {
-                let mut ends = each(0, &|p| interval(p, values, share).0);
-                ends.extend(each(1, &|p| interval(p, values, share).1));
-                ends
+            Estimate::Set(level) => vec![self.sets(&heads[0], rows, level)],
+            Estimate::QuantileInterval(share) => {
+                both_ends(heads, rows.iter_rows().map(|p| interval(p, values, share)).collect())
+            }
+            Estimate::Interval(_) | Estimate::VoteInterval(_) => {
+                unreachable!("intervals with a promise are made of whole predictions")
             }
             Estimate::Entropy => each(0, &entropy),
         }
     }
+}
+
+fn both_ends(heads: &[String], intervals: Vec<(f64, f64)>) -> Vec<Column<'_>> {
+    let (low, high) = intervals.into_iter().unzip();
+    vec![Column::Numbers(&heads[0], low), Column::Numbers(&heads[1], high)]
 }
 
 /// What a model that predicts values alone can say: the value.
@@ -215,7 +314,10 @@ fn of_values<'a>(estimate: Estimate, heads: &'a [String], values: &[f64]) -> Res
     match estimate {
         Estimate::Distribution => Ok(Column::Numbers("value", values.to_vec())),
         Estimate::Mode | Estimate::Mean | Estimate::Median => Ok(Column::Numbers(&heads[0], values.to_vec())),
-        Estimate::Quantile(_) | Estimate::Interval(_) | Estimate::Entropy => {
+        Estimate::Quantile(_) | Estimate::QuantileInterval(_) | Estimate::Interval(_) => {
+            Err(Refusal::NeedsDistributions(estimate))
+        }
+        Estimate::VoteInterval(_) | Estimate::Set(_) | Estimate::Entropy => {
             Err(Refusal::NeedsDistributions(estimate))
         }
     }
@@ -229,7 +331,7 @@ mod tests {
     fn estimates_take_shares_from_0_to_1() {
         assert_eq!("quantile=0.1".parse(), Ok(Estimate::Quantile(0.1)));
         assert!(
-            ["quantile=2", "quantile", "mode=1", "interval=x"]
+            ["quantile=2", "quantile", "mode=1", "interval=x", "interval=1", "set=0"]
                 .iter()
                 .all(|text| text.parse::<Estimate>().is_err())
         );

@@ -20,6 +20,7 @@
 pub(crate) mod arrow;
 pub mod csv;
 pub mod estimates;
+pub mod jsonl;
 pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
@@ -36,7 +37,7 @@ use ldlf_core::{Dataset, Error, Matrix, Result};
 use crate::format::{FileFormat, Format};
 use crate::output::{Overwrite, write_atomically};
 
-/// Some columns of a block of rows.
+/// Some columns of a block of rows. A number that is NaN is a missing value.
 pub enum Column<'a> {
     /// Single precision, `[rows, columns]`: what a whole is called, and a name per column.
     Matrix(&'a str, &'a [String], &'a Matrix<f32>),
@@ -44,8 +45,10 @@ pub enum Column<'a> {
     Numbers(&'a str, Vec<f64>),
     /// A text per row, such as the name of its image.
     Names(&'a str, &'a [String]),
-    /// A label per row: the names of all labels, and which one.
-    Labels(&'a str, &'a [String], Vec<usize>),
+    /// The same, made for this column.
+    Texts(&'a str, Vec<String>),
+    /// A label per row: the names of all labels, and which one, if any.
+    Labels(&'a str, &'a [String], Vec<Option<usize>>),
 }
 
 impl Column<'_> {
@@ -55,7 +58,19 @@ impl Column<'_> {
             Column::Matrix(_, _, rows) => rows.rows(),
             Column::Numbers(_, numbers) => numbers.len(),
             Column::Names(_, names) => names.len(),
+            Column::Texts(_, texts) => texts.len(),
             Column::Labels(_, _, labels) => labels.len(),
+        }
+    }
+
+    /// The same column without its numbers and labels: every row has a missing value.
+    #[must_use]
+    pub fn emptied(self) -> Self {
+        match self {
+            Column::Numbers(name, numbers) => Column::Numbers(name, vec![f64::NAN; numbers.len()]),
+            Column::Labels(name, names, labels) => Column::Labels(name, names, vec![None; labels.len()]),
+            Column::Texts(name, texts) => Column::Texts(name, vec![String::new(); texts.len()]),
+            other => other,
         }
     }
 }

@@ -70,7 +70,7 @@ impl Spool {
         let (name, kind, width) = match column {
             Column::Matrix(name, names, _) => (*name, Items::Numbers("<f4"), Some(names.len())),
             Column::Numbers(name, _) => (*name, Items::Numbers("<f8"), None),
-            Column::Names(name, _) => (*name, Items::Texts(1), None),
+            Column::Names(name, _) | Column::Texts(name, _) => (*name, Items::Texts(1), None),
             // NumPy's text has a fixed length: the number of the label is plainer.
             Column::Labels(name, ..) => (*name, Items::Numbers("<i8"), None),
         };
@@ -85,15 +85,12 @@ impl Spool {
                 rows.as_slice().iter().try_for_each(|p| out.write_all(&p.to_le_bytes()))
             }
             Column::Numbers(_, numbers) => numbers.iter().try_for_each(|v| out.write_all(&v.to_le_bytes())),
-            Column::Names(_, names) => names.iter().try_for_each(|name| {
-                if let Items::Texts(longest) = &mut self.kind {
-                    *longest = name.chars().count().max(*longest);
-                }
-                out.write_all(&(name.len() as u64).to_le_bytes())?;
-                out.write_all(name.as_bytes())
-            }),
+            Column::Names(_, texts) => push_texts(texts, &mut self.kind, out),
+            Column::Texts(_, texts) => push_texts(texts, &mut self.kind, out),
             Column::Labels(_, _, labels) => {
-                labels.iter().try_for_each(|&label| out.write_all(&(label as i64).to_le_bytes()))
+                // No label is -1, as in pandas' codes of categories.
+                let number = |label: &Option<usize>| label.map_or(-1i64, |label| label as i64);
+                labels.iter().try_for_each(|label| out.write_all(&number(label).to_le_bytes()))
             }
         }
     }
@@ -121,6 +118,16 @@ impl Spool {
         }
         Ok(())
     }
+}
+
+fn push_texts(texts: &[String], kind: &mut Items, out: &mut impl Write) -> std::io::Result<()> {
+    texts.iter().try_for_each(|text| {
+        if let Items::Texts(longest) = kind {
+            *longest = text.chars().count().max(*longest);
+        }
+        out.write_all(&(text.len() as u64).to_le_bytes())?;
+        out.write_all(text.as_bytes())
+    })
 }
 
 /// The head of a `.npy` file, version 1.0: filled with spaces up to a multiple of 64 bytes.

@@ -13,7 +13,7 @@ pub fn record_batch(columns: &[Column<'_>]) -> Result<RecordBatch, ArrowError> {
     let fields: Vec<Field> = names
         .iter()
         .zip(&arrays)
-        .map(|(name, array): (&String, &ArrayRef)| Field::new(name, array.data_type().clone(), false))
+        .map(|(name, array): (&String, &ArrayRef)| Field::new(name, array.data_type().clone(), true))
         .collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
 }
@@ -26,22 +26,27 @@ fn arrays(columns: &[Column<'_>]) -> (Vec<String>, Vec<ArrayRef>) {
             Column::Matrix(_, heads, rows) => {
                 for (label, name) in heads.iter().enumerate() {
                     names.push(name.clone());
-                    let values: Vec<f32> = rows.iter_rows().map(|row| row[label]).collect();
-                    arrays.push(Arc::new(Float32Array::from(values)));
+                    let values = rows.iter_rows().map(|row| (!row[label].is_nan()).then_some(row[label]));
+                    arrays.push(Arc::new(values.collect::<Float32Array>()));
                 }
             }
             Column::Numbers(name, numbers) => {
                 names.push(name.to_string());
-                arrays.push(Arc::new(Float64Array::from(numbers.clone())));
+                let values = numbers.iter().map(|&number| (!number.is_nan()).then_some(number));
+                arrays.push(Arc::new(values.collect::<Float64Array>()));
             }
             Column::Names(name, texts) => {
                 names.push(name.to_string());
                 arrays.push(Arc::new(StringArray::from_iter_values(texts.iter())));
             }
+            Column::Texts(name, texts) => {
+                names.push(name.to_string());
+                arrays.push(Arc::new(StringArray::from_iter_values(texts.iter())));
+            }
             Column::Labels(name, labels, which) => {
                 names.push(name.to_string());
-                let words: Vec<&str> = which.iter().map(|&label| labels[label].as_str()).collect();
-                arrays.push(Arc::new(StringArray::from(words)));
+                let words = which.iter().map(|label| label.map(|label| labels[label].as_str()));
+                arrays.push(Arc::new(words.collect::<StringArray>()));
             }
         }
     }

@@ -118,6 +118,30 @@ impl Step {
         }
     }
 
+    /// As [`Step::apply`] with a learning rate for every weight, given relative to that of the step; weight decay does not depend on it.
+    #[inline(always)]
+    pub fn apply_at(
+        &self,
+        rates: &[f32],
+        weights: &mut [f32],
+        gradient: &[f32],
+        first: &mut [f32],
+        second: &mut [f32],
+    ) {
+        const STRIP: usize = 16;
+        let strips = weights.chunks_mut(STRIP).zip(rates.chunks(STRIP)).zip(gradient.chunks(STRIP));
+        let mut second = second.chunks_mut(STRIP);
+        for (((w, rates), g), m) in strips.zip(first.chunks_mut(STRIP)) {
+            let mut before = [0.0f32; STRIP];
+            before[..w.len()].copy_from_slice(w);
+            self.apply(w, g, m, second.next().unwrap_or_default());
+            let kept = if self.optimiser == Optimizer::AdamW { 1.0 - self.rate * self.decay } else { 1.0 };
+            for ((w, &rate), before) in w.iter_mut().zip(rates).zip(before) {
+                *w = before * kept + rate * (*w - before * kept);
+            }
+        }
+    }
+
     /// Makes decoupled weight decay pull towards other values than zero: called after [`Step::apply`] with the indices of some weights
     /// and the target of each, it adds `eta lambda target`. The other rules decay to zero whatever the target.
     #[inline(always)]
@@ -204,6 +228,22 @@ mod tests {
         let (mut w, mut m, mut v) = ([1.0f32], [0.0f32], [0.0f32]);
         Step::new(Optimizer::AdamW, 0, 0.1, 0.0, 0.5).apply(&mut w, &[4.0], &mut m, &mut v);
         assert!((w[0] - (1.0 * (1.0 - 0.05) - 0.1)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_weight_with_its_own_rate_moves_in_proportion() {
+        let step = |rates: &[f32]| {
+            let (mut w, mut m, mut v) = ([1.0f32; 20], [0.0f32; 20], [0.0f32; 20]);
+            Step::new(Optimizer::AdamW, 0, 0.1, 0.0, 0.5).apply_at(rates, &mut w, &[4.0; 20], &mut m, &mut v);
+            w
+        };
+        let (one, three) = (step(&[1.0; 20]), step(&[3.0; 20]));
+        assert!(
+            (one[19] - 0.85).abs() < 1e-6 && (three[19] - 0.65).abs() < 1e-6,
+            "{} {}",
+            one[19],
+            three[19]
+        );
     }
 
     #[test]

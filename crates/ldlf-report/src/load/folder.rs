@@ -36,9 +36,21 @@ pub enum Predictions {
     Values(Vec<(f64, f64)>),
 }
 
+/// The file that a folder of results has.
+pub(super) const RESULTS: &str = "results.json";
+
+/// The folders of results within a folder, by their names.
+pub(super) fn within(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|folder| folder.join(RESULTS).is_file()).collect();
+    folders.sort();
+    folders
+}
+
 /// Reads the folder's results; predictions and curves are read when asked for.
 pub(super) fn read(path: &Path) -> Result<Evaluation> {
-    let file = path.join("results.json");
+    let file = path.join(RESULTS);
     if !file.exists() {
         return Err(Error::data(format!("{} has no results.json", path.display())).with_remedy(message![
             "give a folder that ",

@@ -26,8 +26,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Evaluation>> {
     let mut evaluations: Vec<(FoldKey, Vec<Entry>)> = Vec::new();
     for (key, record) in folds {
         let together = |other: &FoldKey| {
-            (&other.version, &other.dataset, other.protocol, other.seed)
-                == (&key.version, &key.dataset, key.protocol, key.seed)
+            (&other.build, &other.dataset, other.protocol, other.seed)
+                == (&key.build, &key.dataset, key.protocol, key.seed)
         };
         let place = evaluations.iter().position(|(other, _)| together(other)).unwrap_or_else(|| {
             evaluations.push((key.clone(), Vec::new()));

@@ -97,11 +97,15 @@ pub struct Evaluation {
     folder: Option<ResultsFolder>,
 }
 
-/// Reads a path: a results folder, a JSON file of `cv`, `sweep` or `reproduce`, a CSV table of `sweep`, or a journal.
+/// Reads a path: a results folder, a folder of such as `reproduce` writes, a JSON file of `cv`, `sweep` or `reproduce`, a CSV table of `sweep`, or a journal.
 pub fn read(path: &Path) -> Result<Vec<Evaluation>> {
     let kind = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let mut evaluations = if path.is_dir() {
-        vec![folder::read(path)?]
+        let within = folder::within(path);
+        match path.join(folder::RESULTS).exists() || within.is_empty() {
+            true => vec![folder::read(path)?],
+            false => within.iter().map(|folder| folder::read(folder)).collect::<Result<_>>()?,
+        }
     } else if !path.exists() {
         return Err(Error::data(format!("{} does not exist", path.display())));
     } else {

@@ -30,17 +30,29 @@ pub(super) fn sections(evaluations: &[&Evaluation], figures: &mut Figures) -> Ve
                 datasets.push(evaluation);
             }
         }
-        // Only learners that all datasets have are compared: a dataset with few of them would exclude most.
+        // Only learners that all datasets have are compared: a dataset with few of them would exclude most. Where this leaves no
+        // two datasets, fewer learners are compared on all of them.
         let most = datasets.iter().map(|evaluation| evaluation.runs.len()).max().unwrap_or(0);
-        let (datasets, few): (Vec<&Evaluation>, Vec<&Evaluation>) =
-            datasets.into_iter().partition(|evaluation| 2 * evaluation.runs.len() >= most);
-        let left_out: Vec<&str> = few.iter().map(|evaluation| evaluation.dataset.as_str()).collect();
+        let (many, few): (Vec<&Evaluation>, Vec<&Evaluation>) =
+            datasets.iter().partition(|evaluation| 2 * evaluation.runs.len() >= most);
+        let (datasets, few) = if many.len() > 1 { (many, few) } else { (datasets, Vec::new()) };
+        let named = |evaluation: &&Evaluation| format!("the dataset {}", evaluation.dataset);
+        let mut left_out: Vec<String> = few.iter().map(named).collect();
         let measure = if datasets.iter().all(|e| e.runs.iter().any(|run| run.mean.get(KL.name).is_some())) {
             KL.name
         } else {
             MAE_MODE.name
         };
-        compare(&datasets, measure).map(|comparison| section(number, kind, &comparison, &left_out, figures))
+        compare(&datasets, measure).map(|comparison| {
+            let mut missing: Vec<String> = Vec::new();
+            for run in datasets.iter().flat_map(|evaluation| &evaluation.runs) {
+                if !comparison.learners.contains(&run.name) && !missing.contains(&run.name) {
+                    missing.push(run.name.clone());
+                }
+            }
+            left_out.extend(missing);
+            section(number, kind, &comparison, &left_out, figures)
+        })
     };
     kinds.iter().enumerate().filter_map(of_kind).collect()
 }
@@ -49,7 +61,7 @@ fn section(
     number: usize,
     (protocol, experiment): &(String, String),
     comparison: &Comparison,
-    left_out: &[&str],
+    left_out: &[String],
     figures: &mut Figures,
 ) -> Section {
     let count = comparison.datasets.len();
@@ -68,7 +80,7 @@ fn section(
     ));
     if !left_out.is_empty() {
         section.text(format!(
-            "Excluded, because few of the learners were run on them: {}.",
+            "Left out, because not all learners were run on all datasets: {}.",
             left_out.join(", ")
         ));
     }

@@ -2,9 +2,10 @@
 
 use ldlf_core::Result;
 use ldlf_core::measures::{MAE_MODE, direction};
+use ldlf_core::parameters::show_value;
 
 use super::{Figures, Section, facts, folded};
-use crate::load::{Evaluation, Predictions};
+use crate::load::{Evaluation, LearnerRun, Predictions};
 use crate::markup::Element;
 use crate::plots;
 use crate::ranking::{best_first, column_title, ranks_within, shown_measures};
@@ -31,6 +32,7 @@ pub(super) fn section(
     }
     let order = best_first(evaluation);
     section.add(table(evaluation, &order));
+    section.add(folded("Parameters", vec![parameters(evaluation, &order)]));
     let measures = shown_measures(evaluation);
     if let Some(measure) = measures.first()
         && evaluation.folds() > 1
@@ -91,6 +93,21 @@ pub(super) fn table(evaluation: &Evaluation, order: &[usize]) -> Element {
         cells.push(Cell::number(result.mean.get("fit_seconds"), 3));
         cells.push(Cell::number(result.mean.get("predict_seconds"), 3));
         table.row(cells);
+    }
+    table.html()
+}
+
+/// The parameters of every learner.
+fn parameters(evaluation: &Evaluation, order: &[usize]) -> Element {
+    let text = |run: &LearnerRun| {
+        let pairs = run.parameters.0.iter().map(|(name, value)| format!("{name}={}", show_value(value)));
+        pairs.collect::<Vec<_>>().join(", ")
+    };
+    let caption = "Every parameter that the learners were given; auto is chosen by the learner inside the training rows.";
+    let mut table = SortableTable::new(caption).words("learner").words("parameters");
+    for &run in order {
+        let run = &evaluation.runs[run];
+        table.row([Cell::word(&run.name), Cell::word(&text(run))]);
     }
     table.html()
 }

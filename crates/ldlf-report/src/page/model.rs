@@ -1,10 +1,10 @@
 //! The section of a model: its predictions, the importance of features, its leaves and trees.
 
 use ldlf_core::Schema;
+use ldlf_core::explain::Importances;
 use ldlf_core::forest_view::ForestView;
 
 use super::{Figures, Section, facts};
-use crate::importance::Importances;
 use crate::load::PredictedRow;
 use crate::plots;
 use crate::rows::example_rows;
@@ -51,7 +51,7 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
     }
     if let Some(importances) = &model.importances {
         section.heading("Features");
-        section.add(figures.html(&plots::importance(importances, name)));
+        section.add(figures.html(&plots::importance(importances)));
     }
     if let Some(view) = &model.view {
         section.heading("Leaves");

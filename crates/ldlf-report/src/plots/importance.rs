@@ -1,27 +1,27 @@
 //! The most important features of a model.
 
+use ldlf_core::explain::Importances;
 use ldlf_core::measures::title;
 
 use super::axes::{Frame, Scale};
 use super::significant;
 use crate::figure::{Anchor, Figure, label, line, rect, shortened};
-use crate::importance::Importances;
 
-/// Features that are shown.
+/// Columns that are shown.
 const SHOWN: usize = 15;
 
-/// Bars for the most important features; `name` gives the name of a feature.
-pub fn importance(importances: &Importances, name: impl Fn(usize) -> String) -> Figure {
-    let shown: Vec<_> = importances.features.iter().filter(|f| f.rise > 0.0).take(SHOWN).collect();
+/// Bars for the most important columns.
+pub fn importance(importances: &Importances) -> Figure {
+    let shown: Vec<_> = importances.columns.iter().filter(|f| f.rise > 0.0).take(SHOWN).collect();
     let (left, top, row) = (190.0, 16.0, 22.0);
     let said: Vec<String> =
-        shown.iter().take(5).map(|f| format!("{} {}", name(f.feature), significant(f.rise))).collect();
+        shown.iter().take(5).map(|f| format!("{} {}", f.column, significant(f.rise))).collect();
     let mut figure = Figure::new(
         720.0,
         top + row * shown.len() as f64 + 48.0,
         "Feature importance",
         format!(
-            "Increase of {} over {} rows when one feature is shuffled; the most important: {}.",
+            "Increase of {} over {} rows when one column is shuffled; the most important: {}.",
             title(importances.measure),
             importances.rows,
             if said.is_empty() { "none".into() } else { said.join(", ") }
@@ -40,7 +40,7 @@ pub fn importance(importances: &Importances, name: impl Fn(usize) -> String) -> 
     }
     for (place, feature) in shown.iter().enumerate() {
         let y = top + row * place as f64;
-        let name = shortened(&name(feature.feature), 22);
+        let name = shortened(&feature.column, 22);
         figure.add(label(left - 10.0, y + row / 2.0 + 4.0, Anchor::End, "", &name));
         figure.add(rect(left, y + 4.0, frame.x(feature.rise) - left, row - 8.0, "m0"));
         let rise = significant(feature.rise);
@@ -52,7 +52,7 @@ pub fn importance(importances: &Importances, name: impl Fn(usize) -> String) -> 
             &rise,
         ));
     }
-    let axis = format!("increase of {} when the feature is shuffled", title(importances.measure));
+    let axis = format!("increase of {} when the column is shuffled", title(importances.measure));
     frame.draw_x_axis(&mut figure, &axis, 5);
     figure
 }

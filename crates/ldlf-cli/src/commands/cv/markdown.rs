@@ -6,7 +6,7 @@ use ldlf::measures::{direction, title};
 /// A table with one row per learner, sorted by average rank: the measures as mean ± deviation with the best in bold, the average rank
 /// over them, and the seconds of a fit and a prediction.
 pub fn section(evaluation: &CrossValidation, measures: &[&str]) -> String {
-    let CrossValidation { dataset, rows, features, labels, protocol, seed, results } = evaluation;
+    let CrossValidation { dataset, rows, features, labels, protocol, seed, results, .. } = evaluation;
     let folds = results.first().map_or(0, |result| result.folds.len());
     let mut text = format!(
         "### {dataset}\n\n{rows} rows, {features} features, {} labels; protocol {}, {}, seed {seed}\n\n",

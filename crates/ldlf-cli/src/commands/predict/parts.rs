@@ -30,6 +30,11 @@ pub struct Run {
     /// What is written: the values of `--write`.
     write: Vec<String>,
     features: Option<Vec<String>>,
+    #[serde(default)]
+    keep: Vec<String>,
+    /// The value of `--bad-rows`; runs of earlier versions had none.
+    #[serde(default)]
+    bad_rows: Option<String>,
     safe_csv: bool,
     /// Rows of a part.
     pub part_rows: usize,
@@ -49,7 +54,7 @@ pub struct PartFolder {
 /// How a folder of parts was found.
 pub enum Begun {
     /// Rows are left to predict.
-    Open(PartFolder),
+    Open(Box<PartFolder>),
     /// An earlier run predicted all rows.
     AlreadyFinished,
 }
@@ -93,7 +98,7 @@ impl PartFolder {
         }
         std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
         parts.write_record()?;
-        Ok(Begun::Open(parts))
+        Ok(Begun::Open(Box::new(parts)))
     }
 
     /// Rows that are done.
@@ -152,6 +157,8 @@ impl Run {
             data,
             write: args.write.iter().map(|answer| format!("{answer:?}")).collect(),
             features: args.features.clone(),
+            keep: args.keep.clone(),
+            bad_rows: Some(args.bad_rows.name().to_string()),
             safe_csv: args.safe_csv,
             part_rows,
             finished: false,
@@ -165,6 +172,8 @@ impl Run {
             ("other data", self.data != now.data),
             ("another --write", self.write != now.write),
             ("other --features", self.features != now.features),
+            ("other --keep", self.keep != now.keep),
+            ("another --bad-rows", self.bad_rows != now.bad_rows),
             ("another --safe-csv", self.safe_csv != now.safe_csv),
             ("another --part-rows", self.part_rows != now.part_rows),
         ];

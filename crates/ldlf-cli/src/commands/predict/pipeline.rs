@@ -1,13 +1,18 @@
 //! The pipeline from the data to the output: one thread reads ahead, the caller's predicts on all cores, one thread writes.
 //! Few blocks are on the way at a time, and they keep their order.
 
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
-use ldlf::{Error, Images, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
+use ldlf::internals::core::error::{Column, Message, Subject};
+use ldlf::internals::core::{ErrorKind, message};
+use ldlf::{Error, Features, Images, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
 
-use super::rows::Rows;
+use super::bad_rows::{BadRowList, BadRows};
+use super::rows::{Block, Rows};
 use crate::images::Skipping;
 use crate::progress::{ProgressLine, interrupted};
 
@@ -35,12 +40,69 @@ pub struct Pipeline<'a> {
     pub done_before: usize,
     /// What to do with images that cannot be read.
     pub skipping: Skipping,
+    /// What to do with rows that cannot be read.
+    pub bad_rows: BadRows,
+    /// Those that there were.
+    pub bad_list: BadRowList,
+    /// What the reader had to say about the rows, after the run.
+    pub notices: Vec<Message>,
 }
 
-/// A predicted block, with the names of its rows where they are images.
+/// A predicted block.
 pub struct Predicted {
-    pub names: Option<Vec<String>>,
+    /// Rows of the input that it stands for.
+    pub read: usize,
+    /// The texts beside the predictions, `[columns][rows]`: the names of images, or what passes through.
+    pub beside: Vec<Vec<String>>,
+    /// The predictions of the rows that could be read.
     pub prediction: Prediction,
+    /// Where in the output, among them, rows without a prediction stand.
+    pub empty: Vec<usize>,
+}
+
+/// Rows of a block that all have a prediction, or all have none.
+pub struct Run<'a> {
+    /// Their places in the output.
+    pub rows: Range<usize>,
+    /// Their predictions.
+    pub prediction: Cow<'a, Prediction>,
+    /// Whether the predictions only stand for rows that have none.
+    pub is_empty: bool,
+}
+
+impl Predicted {
+    /// Cuts the block where rows with and without a prediction meet.
+    pub fn runs(&self) -> Result<Vec<Run<'_>>> {
+        let rows = self.prediction.rows() + self.empty.len();
+        if self.empty.is_empty() {
+            let prediction = Cow::Borrowed(&self.prediction);
+            return Ok(vec![Run { rows: 0..rows, prediction, is_empty: false }]);
+        }
+        let (mut runs, mut start, mut predicted) = (Vec::new(), 0, 0);
+        while start < rows {
+            let is_empty = self.empty.binary_search(&start).is_ok();
+            let same = |row: &usize| self.empty.binary_search(row).is_ok() == is_empty;
+            let count = (start..rows).take_while(same).count();
+            let prediction = match &self.prediction {
+                Prediction::Values(_) if is_empty => Prediction::Values(vec![f64::NAN; count]),
+                Prediction::Values(values) => {
+                    Prediction::Values(values[predicted..predicted + count].to_vec())
+                }
+                Prediction::Distributions(all) => {
+                    let labels = all.cols();
+                    let numbers = match is_empty {
+                        true => vec![f32::NAN; count * labels],
+                        false => all.as_slice()[predicted * labels..(predicted + count) * labels].to_vec(),
+                    };
+                    Prediction::Distributions(Matrix::new(count, labels, numbers)?)
+                }
+            };
+            predicted += if is_empty { 0 } else { count };
+            runs.push(Run { rows: start..start + count, prediction: Cow::Owned(prediction), is_empty });
+            start += count;
+        }
+        Ok(runs)
+    }
 }
 
 /// The sizes of the blocks to read: as large as they may be, and cut where a part of the output ends.
@@ -93,11 +155,12 @@ impl Pipeline<'_> {
         std::thread::scope(|scope| {
             let (read, blocks) = sync_channel(WAITING);
             let (predicted, receiver) = sync_channel(WAITING);
-            scope.spawn(move || read_blocks(rows, cuts, &read));
+            let reader = scope.spawn(move || read_blocks(rows, cuts, &read));
             let writer = scope.spawn(move || write(&Predictions { receiver, ended: Cell::new(false) }));
             let outcome = self.predict_all(blocks, &predicted, total, noun);
             drop(predicted);
             self.progress.finish();
+            self.notices = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match outcome {
                 Ok(count) => written.map(|written| (count, written)),
@@ -109,7 +172,7 @@ impl Pipeline<'_> {
 
     fn predict_all(
         &mut self,
-        blocks: Receiver<Result<Inputs>>,
+        blocks: Receiver<Result<Block>>,
         predicted: &SyncSender<Passed>,
         total: Option<usize>,
         noun: &str,
@@ -120,9 +183,10 @@ impl Pipeline<'_> {
             if interrupted() {
                 return Err(Stopped::By(Error::Interrupted));
             }
-            let block = block.map_err(Stopped::By)?;
+            let block = block.map_err(|error| Stopped::By(self.with_way_past(error)))?;
+            let before = self.done_before + count;
             count += block.rows();
-            let block = self.predict(block).map_err(Stopped::By)?;
+            let block = self.predict(block, before).map_err(Stopped::By)?;
             predicted.send(Passed::Block(block)).map_err(|_| Stopped::ByWriter)?;
             let rate =
                 || format!("({:.0} {noun}s/s)", count as f64 / started.elapsed().as_secs_f64().max(1e-9));
@@ -136,17 +200,54 @@ impl Pipeline<'_> {
         Ok(count)
     }
 
-    fn predict(&mut self, block: Inputs) -> Result<Predicted> {
+    /// A row that cannot be read could be passed over.
+    fn with_way_past(&self, error: Error) -> Error {
+        let of_a_row = error.place().is_some_and(|place| {
+            matches!(place.column, Some(Column::Named(_))) && (place.line.is_some() || place.row.is_some())
+        });
+        if self.bad_rows == BadRows::Fail && of_a_row && error.kind() == ErrorKind::Data {
+            return error.or_remedy(message!["pass over such rows with ", Subject::BadRows]);
+        }
+        error
+    }
+
+    /// The prediction for no row, in the form that the model's have.
+    fn no_rows(&self) -> Result<Prediction> {
+        let zeros = Features::Dense(Matrix::zeros(1, self.model.features));
+        Ok(match self.model.predict_with(&zeros.into(), &self.threads)? {
+            Prediction::Values(_) => Prediction::Values(Vec::new()),
+            Prediction::Distributions(one) => Prediction::Distributions(Matrix::zeros(0, one.cols())),
+        })
+    }
+
+    fn predict(&mut self, block: Block, before: usize) -> Result<Predicted> {
         let (model, threads) = (self.model, &self.threads);
-        let images = match block {
-            Inputs::Images(images) => images,
-            table => return Ok(Predicted { names: None, prediction: model.predict_with(&table, threads)? }),
-        };
         let none = || Prediction::Distributions(Matrix::zeros(0, model.schema.label_names.len()));
+        let read = block.rows();
+        let images = match block.inputs {
+            Inputs::Images(images) => images,
+            table => {
+                self.bad_list.note(before, &block.bad, &block.kept);
+                let mut bad: Vec<usize> = block.bad.iter().map(|bad| bad.row).collect();
+                let mut beside = block.kept;
+                if self.bad_rows == BadRows::Skip && !bad.is_empty() {
+                    for texts in &mut beside {
+                        let mut row = 0..;
+                        texts.retain(|_| row.next().is_some_and(|row| bad.binary_search(&row).is_err()));
+                    }
+                    bad.clear();
+                }
+                let prediction = match table.rows() {
+                    0 => self.no_rows()?,
+                    _ => model.predict_with(&table, threads)?,
+                };
+                return Ok(Predicted { read, beside, prediction, empty: bad });
+            }
+        };
         let predict = |images: &Images| model.predict_with(&images.clone().into(), threads);
         let (images, prediction) = self.skipping.run(images, threads, none, predict)?;
         let names = images.names().map(str::to_string).collect();
-        Ok(Predicted { names: Some(names), prediction })
+        Ok(Predicted { read, beside: vec![names], prediction, empty: Vec::new() })
     }
 }
 
@@ -157,16 +258,16 @@ enum Stopped {
     ByWriter,
 }
 
-/// Reads until the end, an error, or until the receiver is closed.
-fn read_blocks(mut rows: Rows, cuts: Cuts, read: &SyncSender<Result<Inputs>>) {
+/// Reads until the end, an error, or until the receiver is closed; gives what there is to say about the rows.
+fn read_blocks(mut rows: Rows, cuts: Cuts, read: &SyncSender<Result<Block>>) -> Vec<Message> {
     let mut in_part = 0;
     loop {
         let block = rows.next_block(cuts.block.min(cuts.part - in_part)).transpose();
-        let Some(block) = block else { return };
-        let (failed, rows) = (block.is_err(), block.as_ref().map_or(0, Inputs::rows));
+        let Some(block) = block else { return rows.notices() };
+        let (failed, count) = (block.is_err(), block.as_ref().map_or(0, Block::rows));
         if read.send(block).is_err() || failed {
-            return;
+            return rows.notices();
         }
-        in_part = (in_part + rows) % cuts.part;
+        in_part = (in_part + count) % cuts.part;
     }
 }

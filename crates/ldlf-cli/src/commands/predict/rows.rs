@@ -1,7 +1,8 @@
 //! What is predicted, block by block: the rows of a table, or images.
 
+use ldlf::internals::core::error::Message;
 use ldlf::internals::io::fingerprint;
-use ldlf::internals::io::read::RowStream;
+use ldlf::internals::io::read::{BadRow, RowBlock, RowStream};
 use ldlf::{Images, Inputs, Result};
 
 /// Images of a block: enough for all cores, and few enough to show progress.
@@ -20,15 +21,45 @@ pub enum Rows {
     },
 }
 
+/// Some rows to predict.
+pub struct Block {
+    /// The rows that could be read.
+    pub inputs: Inputs,
+    /// The texts of the columns that pass through, `[columns][rows]`, bad rows among them.
+    pub kept: Vec<Vec<String>>,
+    /// The rows of a table that could not be read.
+    pub bad: Vec<BadRow>,
+}
+
+impl Block {
+    /// The number of rows, bad ones included.
+    pub fn rows(&self) -> usize {
+        self.inputs.rows() + self.bad.len()
+    }
+}
+
 impl Rows {
-    /// At most `rows` further rows, or `None` after the last.
-    pub fn next_block(&mut self, rows: usize) -> Result<Option<Inputs>> {
+    /// The names of the columns that pass through.
+    pub fn kept_names(&self) -> Vec<String> {
         match self {
-            Rows::Table(table) => Ok(table.next_block(rows)?.map(Inputs::Table)),
+            Rows::Table(table) => table.kept_names().to_vec(),
+            Rows::Images { .. } => Vec::new(),
+        }
+    }
+
+    /// At most `rows` further rows, or `None` after the last.
+    pub fn next_block(&mut self, rows: usize) -> Result<Option<Block>> {
+        match self {
+            Rows::Table(table) => Ok(table.next_rows(rows)?.map(|RowBlock { features, kept, bad }| Block {
+                inputs: Inputs::Table(features),
+                kept,
+                bad,
+            })),
             Rows::Images { images, next } => {
                 let block: Vec<usize> = (*next..images.rows()).take(rows.clamp(1, IMAGES)).collect();
                 *next += block.len();
-                Ok((!block.is_empty()).then(|| Inputs::Images(images.select(&block))))
+                let images = || Inputs::Images(images.select(&block));
+                Ok((!block.is_empty()).then(|| Block { inputs: images(), kept: Vec::new(), bad: Vec::new() }))
             }
         }
     }
@@ -38,13 +69,21 @@ impl Rows {
         match self {
             Rows::Table(table) => {
                 // The first block settles whether rows are held dense or sparse, and must do so as in an unbroken run.
-                let read = table.next_block(first)?.map_or(0, |block| block.rows());
+                let read = table.next_rows(first)?.map_or(0, |block| block.rows());
                 table.skip(done.saturating_sub(read))
             }
             Rows::Images { images, next } => {
                 *next = done.min(images.rows());
                 Ok(())
             }
+        }
+    }
+
+    /// What the user should know about the rows so far.
+    pub fn notices(&self) -> Vec<Message> {
+        match self {
+            Rows::Table(table) => table.notices(),
+            Rows::Images { .. } => Vec::new(),
         }
     }
 

@@ -26,8 +26,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Ending;
-use super::cv::{Cut, SPLITS, say_what_is_kept};
+use super::cv::{Cut, SPLITS, open_journal, say_what_is_kept};
 use crate::args::read_with;
+use crate::built_from::BUILD;
 use crate::inputs::{check_input, data_name};
 use crate::printer::Printer;
 use crate::progress::{FoldWatcher, listen_for_ctrl_c};
@@ -64,13 +65,14 @@ pub fn run(args: &Reproduce, printer: &Printer) -> Result<Ending> {
     }
     std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
     let journal_file = folder.join("journal.jsonl");
-    let journal = Journal::open(&journal_file)?;
+    let journal = open_journal(&journal_file, printer)?;
     let mut frame = Frame { args, printer, experiment: &experiment, journal: &journal, folder: &folder };
     let outcome = frame.run(&sources);
     say_what_is_kept(&outcome, Some(&journal_file), printer);
     let sections = outcome?;
     let page = markdown::page(&experiment, &sections, args.compute.seed);
     let object = json!({
+        "build": BUILD,
         "experiment": experiment.name,
         "title": experiment.title,
         "seed": args.compute.seed,
@@ -319,6 +321,7 @@ impl<'a> Frame<'a> {
             seed,
             threads: self.args.compute.threads.count,
             journal: Some(self.journal),
+            build: BUILD,
         };
         let mut entrants = self.experiment.entrants.clone();
         let everyone = build(&entrants, &source.name, division)?;

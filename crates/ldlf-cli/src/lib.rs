@@ -1,0 +1,100 @@
+//! The `ldlf` command: train, predict, evaluate and compare learners of label distributions.
+//!
+//! A thin layer: `args` parses the call, `commands/<verb>.rs` runs it with the library, `printer` shows the result. The binary and the
+//! Python package both call [`run`].
+
+mod args;
+mod built_from;
+mod commands;
+mod contenders;
+mod exit;
+mod images;
+mod inputs;
+mod inspected_model;
+mod model_data;
+mod printer;
+mod progress;
+mod words;
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
+use ldlf::internals::core::LearnerEntry;
+use ldlf::{Error, registry};
+
+pub use crate::commands::catalogue;
+
+use crate::args::Cli;
+use crate::commands::Ending;
+use crate::exit::Exit;
+use crate::printer::{Printer, STDOUT};
+
+/// A file that reaches the size limit of the process (`ulimit -f`) is an error of the write, like a full disk; by default the
+/// signal would end the process before it can remove its temporary file.
+fn survive_file_size_limits() {
+    #[cfg(unix)]
+    {
+        let raised = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        // Where the signal cannot be handled the default remains: the process ends.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, raised);
+    }
+}
+
+/// Runs a call, whose first word is the program's name, and gives the exit code. A call that cannot be parsed, and `--help`, end the process.
+pub fn run(call: impl IntoIterator<Item = OsString>) -> u8 {
+    survive_file_size_limits();
+    let call: Vec<OsString> = call.into_iter().collect();
+    if call.len() <= 1 {
+        return finish(
+            Printer::new(false).text(&Cli::command().render_help().to_string()).map(|()| Ending::Done),
+        );
+    }
+    let cli = Cli::try_parse_from(call).unwrap_or_else(|error| with_hint(error).exit());
+    let printer = Printer::new(cli.quiet);
+    finish(commands::run(cli.command, &printer))
+}
+
+/// A parameter of a learner that is given as an option is set by `--set`.
+fn with_hint(mut error: clap::Error) -> clap::Error {
+    let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => option.clone(),
+        _ => return error,
+    };
+    let name = unknown.trim_start_matches('-').split('=').next().unwrap_or_default().replace('-', "_");
+    let is_parameter = |entry: &LearnerEntry| (entry.parameters)().iter().any(|known| known.name == name);
+    if registry::learners().iter().any(is_parameter) {
+        let hint = ContextValue::String(format!("--set {name}=VALUE"));
+        error.insert(ContextKind::SuggestedArg, hint);
+    }
+    error
+}
+
+/// `error:` as the parser of arguments writes it: red and bold on a terminal, unless `NO_COLOR` is set.
+fn error_word() -> &'static str {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    if std::io::stderr().is_terminal() && !plain { "\x1b[1m\x1b[31merror:\x1b[0m" } else { "error:" }
+}
+
+/// Turns the outcome into an exit code; an error is one line on stderr.
+fn finish(outcome: ldlf::Result<Ending>) -> u8 {
+    match outcome {
+        Ok(Ending::Done) => Exit::Done as u8,
+        Ok(Ending::Interrupted) => Exit::Interrupted as u8,
+        // The reader of the pipe has seen enough (`ldlf learners | head -3`): not an error.
+        Err(Error::Io { path, source })
+            if source.kind() == std::io::ErrorKind::BrokenPipe && path.as_os_str() == STDOUT =>
+        {
+            Exit::Done as u8
+        }
+        Err(error) => {
+            let sentence = error.worded(&words::on_the_command_line);
+            // Not eprintln: a closed stderr must not turn an error into a panic.
+            let line = format!("{} {sentence}\n", error_word());
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            Exit::of(&error) as u8
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What every column of a table is for and how it is read, found out in a pass over the table.
+
+use ldlf_core::columns::{Decision, Profile};
+use ldlf_core::error::{Message, shown};
+use ldlf_core::{Error, Result, message};
+use serde::Serialize;
+
+use super::model_columns::ModelColumns;
+use super::roles::Roles;
+use super::table::Table;
+
+/// What a column is for, and how it is read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ColumnPlan {
+    /// Its name.
+    pub name: String,
+    /// What it is for: feature, label, weight, split, group, image, or ignored.
+    pub role: &'static str,
+    /// What a feature holds: number, boolean, date or categories.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// Cells of a feature without a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<u64>,
+    /// Categories with a feature of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub categories: Option<usize>,
+    /// Why it is ignored, or what else there is to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl ColumnPlan {
+    fn of(name: &str, role: &'static str) -> Self {
+        ColumnPlan { name: name.to_string(), role, kind: None, missing: None, categories: None, note: None }
+    }
+}
+
+/// How features are read, with the plan of their columns.
+#[derive(Default)]
+pub(super) struct Planned {
+    pub columns: ModelColumns,
+    pub plan: Vec<ColumnPlan>,
+    pub notices: Vec<Message>,
+}
+
+/// Looks at all rows of the columns that may be features and decides how they are read.
+pub(super) fn features(table: &mut dyn Table, roles: &Roles) -> Result<Planned> {
+    let columns: Vec<usize> = roles.features.iter().map(|(column, _)| *column).collect();
+    table.choose(&columns)?;
+    let mut profiles = vec![Profile::default(); columns.len()];
+    let names: Vec<String> = columns.iter().map(|&column| table.header()[column].clone()).collect();
+    let mut rows = 0u64;
+    while table.next_row()? {
+        rows += 1;
+        for ((profile, &column), name) in profiles.iter_mut().zip(&columns).zip(&names) {
+            profile.see(table.cell(column), || table.place().column(name));
+        }
+    }
+    let file = table.file().to_string();
+    if rows == 0 {
+        return Err(Error::data("a header but no rows").in_file(&file));
+    }
+    let mut planned = Planned::default();
+    let mut left = Vec::new();
+    for ((profile, &(column, wish)), name) in profiles.iter().zip(&roles.features).zip(&names) {
+        let (decision, facts) = profile.decide(name, wish).map_err(|error| error.in_file(&file))?;
+        let mut plan = ColumnPlan { missing: Some(facts.missing), ..ColumnPlan::of(name, "feature") };
+        let shown = shown(name);
+        if let Some(note) = &facts.note {
+            planned.notices.push(message!["{file}: column {shown:?}: {note}"]);
+        }
+        plan.note = facts.note;
+        match decision {
+            Decision::Use(used) => {
+                (plan.kind, plan.categories) = (facts.kind, facts.categories);
+                planned.columns.columns.list.push(used);
+                planned.columns.places.push(column);
+            }
+            Decision::Leave(why) => {
+                plan.role = "ignored";
+                plan.note = Some(why.reason().to_string());
+                left.push(format!("{shown} ({})", why.reason()));
+            }
+        }
+        planned.plan.push(plan);
+    }
+    if !left.is_empty() {
+        let (count, named) = (left.len(), left.iter().take(8).cloned().collect::<Vec<_>>().join(", "));
+        let more = if count > 8 { format!(" and {} more", count - 8) } else { String::new() };
+        planned.notices.push(message!["{file}: left out {named}{more}"]);
+    }
+    if planned.columns.columns.list.is_empty() {
+        return Err(Error::data("no column is left for the features").in_file(&file));
+    }
+    planned.columns.columns.check().map_err(|error| error.in_file(&file))?;
+    Ok(planned)
+}
+
+/// The plan of all columns in the order of the header.
+pub(super) fn with_roles(header: &[String], roles: &Roles, mut features: Vec<ColumnPlan>) -> Vec<ColumnPlan> {
+    let role_of = |column: usize| {
+        let is = |role: Option<usize>| role == Some(column);
+        match column {
+            _ if roles.labels.contains(&column) || is(roles.single) => "label",
+            _ if is(roles.weights) => "weight",
+            _ if is(roles.split) => "split",
+            _ if is(roles.group) => "group",
+            _ if is(roles.image) => "image",
+            _ => "ignored",
+        }
+    };
+    let plan_of = |(column, name): (usize, &String)| {
+        let found = features.iter().position(|plan| plan.name == *name);
+        match found {
+            Some(at) => features.swap_remove(at),
+            None => ColumnPlan::of(name, role_of(column)),
+        }
+    };
+    header.iter().enumerate().map(plan_of).collect()
+}

@@ -1,0 +1,352 @@
+//! Tables whose columns have names, whatever the file: read for learning in two passes (what do the columns hold, then the rows), and
+//! streamed for a model that knows its columns.
+
+use ldlf_core::columns::{Cell, Columns, Encoder, date_text, parse_number};
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::{Error, ErrorKind, Features, Result, Schema, message};
+
+use super::assemble::{check_part, check_weight};
+use super::gather::RowGatherer;
+use super::model_columns::ModelColumns;
+use super::plan::{self, ColumnPlan};
+use super::roles::{Roles, find, kept_columns};
+use super::table_rows::TableRows;
+use super::{BadRow, Loaded, ReadOptions, RowBlock, RowStream, Tables, Wanted};
+
+/// A table whose columns have names, open before its first row.
+pub(crate) trait Table: Send {
+    /// What messages call the file.
+    fn file(&self) -> &str;
+
+    /// The names of the columns.
+    fn header(&self) -> &[String];
+
+    /// Says which columns will be asked for, before the first row is.
+    fn choose(&mut self, _columns: &[usize]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Which columns hold numbers, by their types or their first cells.
+    fn numeric(&mut self) -> Result<Vec<bool>>;
+
+    /// Moves to the next row; `false` after the last.
+    fn next_row(&mut self) -> Result<bool>;
+
+    /// What stands in a column of the current row.
+    fn cell(&self, column: usize) -> Cell<'_>;
+
+    /// What stands in a column of the current row as a text that loses nothing; empty where there is nothing.
+    fn kept_text(&self, column: usize) -> String {
+        match self.cell(column) {
+            Cell::Missing => String::new(),
+            Cell::Number(number) if number.is_nan() => String::new(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Boolean(value) => value.to_string(),
+            Cell::Date(seconds) => date_text(seconds),
+            Cell::Text(text) => text.to_string(),
+        }
+    }
+
+    /// Where the current row lies.
+    fn place(&self) -> Place;
+
+    /// Passes over so many rows, or all that there are.
+    fn skip(&mut self, rows: usize) -> Result<()> {
+        for _ in 0..rows {
+            if !self.next_row()? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of rows, where the file says so beforehand.
+    fn total_rows(&self) -> Option<usize> {
+        None
+    }
+
+    /// What the user should know about how the file was read.
+    fn notices(&self) -> Vec<Message> {
+        Vec::new()
+    }
+}
+
+/// The current row of a table, with errors that name the place.
+struct CurrentRow<'a>(&'a dyn Table);
+
+impl CurrentRow<'_> {
+    fn place(&self, column: usize) -> Place {
+        self.0.place().column(&self.0.header()[column])
+    }
+
+    fn fault(&self, column: usize, reason: impl Into<Message>) -> Error {
+        Error::data(reason).at(self.place(column))
+    }
+
+    /// The text of a column that must not be empty.
+    fn text(&self, column: usize) -> Result<String> {
+        match self.0.cell(column) {
+            Cell::Text(text) if !text.is_empty() => Ok(text.to_string()),
+            Cell::Number(number) if !number.is_nan() => Ok(number.to_string()),
+            Cell::Boolean(value) => Ok(value.to_string()),
+            Cell::Date(seconds) => Ok(seconds.to_string()),
+            _ => Err(self.fault(column, "the value is missing")),
+        }
+    }
+
+    fn number(&self, column: usize) -> Result<f64> {
+        let number = match self.0.cell(column) {
+            Cell::Number(number) => Some(number),
+            Cell::Boolean(value) => Some(f64::from(u8::from(value))),
+            Cell::Text(text) => match parse_number(text) {
+                None if ldlf_core::columns::is_missing(text) => Some(f64::NAN),
+                None => return Err(self.fault(column, format!("{text:?} is not a number"))),
+                number => number,
+            },
+            Cell::Date(_) => return Err(self.fault(column, "a date is not a number")),
+            Cell::Missing => None,
+        };
+        match number {
+            Some(number) if !number.is_nan() => Ok(number),
+            _ => Err(self.fault(column, "the value is missing")),
+        }
+    }
+
+    fn finite(&self, column: usize) -> Result<f64> {
+        let number = self.number(column)?;
+        if number.is_finite() {
+            return Ok(number);
+        }
+        Err(self.fault(column, format!("{number} is not a finite number")))
+    }
+}
+
+/// Turns rows of a table into features.
+pub(super) struct RowEncoder {
+    encoder: Encoder,
+    columns: ModelColumns,
+    /// A row in the order of the columns, where the features have another.
+    scratch: Vec<f32>,
+}
+
+impl RowEncoder {
+    pub fn new(columns: ModelColumns) -> Self {
+        let width = if columns.order.is_some() { columns.columns.width() } else { 0 };
+        RowEncoder { encoder: Encoder::new(&columns.columns), columns, scratch: vec![0.0; width] }
+    }
+
+    /// The number of features.
+    pub fn width(&self) -> usize {
+        self.columns.order.as_ref().map_or_else(|| self.columns.columns.width(), Vec::len)
+    }
+
+    /// Writes the features of the current row.
+    pub fn features_into(&mut self, table: &dyn Table, out: &mut [f32]) -> Result<()> {
+        let RowEncoder { encoder, columns: ModelColumns { places, order, .. }, scratch } = self;
+        let row = if order.is_some() { &mut scratch[..] } else { &mut *out };
+        for (at, &column) in places.iter().enumerate() {
+            if let Err(error) = encoder.encode(at, table.cell(column), row) {
+                return Err(error.at(CurrentRow(table).place(column)));
+            }
+        }
+        if let Some(order) = &*order {
+            out.iter_mut().zip(order).for_each(|(out, &from)| *out = scratch[from]);
+        }
+        Ok(())
+    }
+
+    pub fn notices(&self, file: &str) -> Vec<Message> {
+        self.encoder.notices().into_iter().map(|notice| message!["{file}: ", notice]).collect()
+    }
+}
+
+/// Reads a table with labels; features as a model has them, if one is given, else as the columns themselves say.
+pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema>) -> Result<Loaded> {
+    let learns = model.is_none() && options.image_column.is_none();
+    let mut table = if learns { tables.open_again()? } else { tables.open()? };
+    let (mut notices, mut columns_read) = (Vec::new(), Vec::new());
+    let roles = Roles::resolve(table.as_ref(), options, model.is_some(), &mut notices)?;
+    let columns = match model {
+        Some(schema) if options.image_column.is_none() => {
+            let width = schema.columns.as_ref().map_or(0, Columns::width);
+            ModelColumns::resolve(
+                table.as_mut(),
+                schema,
+                schema.feature_names.as_ref().map_or(width, Vec::len),
+            )?
+        }
+        _ if learns => {
+            let planned = plan::features(table.as_mut(), &roles)?;
+            notices.extend(planned.notices);
+            columns_read = planned.plan;
+            table = tables.open_again()?;
+            planned.columns
+        }
+        _ => ModelColumns::default(),
+    };
+    let others = [roles.single, roles.weights, roles.split, roles.group, roles.image].into_iter().flatten();
+    let chosen: Vec<usize> = columns.places.iter().chain(&roles.labels).copied().chain(others).collect();
+    table.choose(&chosen)?;
+    let plan = plan::with_roles(table.header(), &roles, columns_read);
+    let mut encoder = RowEncoder::new(columns);
+    let mut rows = TableRows::new(encoder.width(), &roles, options);
+    let mut row = vec![0f32; encoder.width()];
+    while table.next_row()? {
+        encoder.features_into(table.as_ref(), &mut row)?;
+        rows.features.push(&row).map_err(|error| error.in_file(table.file()))?;
+        rows.push_others(table.as_ref(), &roles)?;
+    }
+    if rows.features.rows() == 0 {
+        return Err(Error::data("a header but no rows").in_file(table.file()));
+    }
+    let file = table.file().to_string();
+    notices.extend(table.notices());
+    if model.is_some() {
+        notices.extend(encoder.notices(&file));
+    }
+    let header = table.header().to_vec();
+    let mut loaded = rows.finish(&file, tables.stem(), &header, roles, encoder.columns, model, options)?;
+    loaded.notices.splice(0..0, notices);
+    loaded.plan = plan;
+    Ok(loaded)
+}
+
+/// The plan of a table for learning, without reading more than its columns need.
+pub(super) fn plan(tables: &Tables, options: &ReadOptions) -> Result<(Vec<ColumnPlan>, Vec<Message>)> {
+    let mut table = tables.open()?;
+    let mut notices = Vec::new();
+    let roles = Roles::resolve(table.as_ref(), options, false, &mut notices)?;
+    let planned = match options.image_column {
+        Some(_) => plan::Planned::default(),
+        None => plan::features(table.as_mut(), &roles)?,
+    };
+    notices.extend(planned.notices);
+    notices.extend(table.notices());
+    Ok((plan::with_roles(table.header(), &roles, planned.plan), notices))
+}
+
+impl TableRows {
+    /// Adds what the current row says besides its features.
+    fn push_others(&mut self, table: &dyn Table, roles: &Roles) -> Result<()> {
+        let row = CurrentRow(table);
+        if !roles.labels.is_empty() {
+            self.label_row.clear();
+            for &column in &roles.labels {
+                self.label_row.push(row.number(column)?);
+            }
+            self.targets.push(&self.label_row, &|label| match label {
+                Some(label) => row.place(roles.labels[label]),
+                None => table.place(),
+            })?;
+        }
+        if let Some(column) = roles.single {
+            self.singles.push(row.finite(column)?);
+        }
+        if let Some(column) = roles.weights {
+            let weight = row.finite(column)?;
+            self.weights.push(check_weight(weight).map_err(|error| error.at(row.place(column)))?);
+        }
+        if let Some(column) = roles.split {
+            let part = row.text(column)?;
+            check_part(&part).map_err(|error| error.at(row.place(column)))?;
+            self.split.push(part);
+        }
+        if let Some(column) = roles.group {
+            self.groups.push(&row.text(column)?);
+        }
+        if let Some(column) = roles.image {
+            self.images.push(row.text(column)?);
+        }
+        Ok(())
+    }
+}
+
+/// Reads one column as text.
+pub(super) fn text_column(mut table: Box<dyn Table>, column: &str, role: Subject) -> Result<Vec<String>> {
+    let column = find(table.file(), table.header(), column, role)?;
+    table.choose(&[column])?;
+    let mut texts = Vec::new();
+    while table.next_row()? {
+        texts.push(CurrentRow(table.as_ref()).text(column)?);
+    }
+    Ok(texts)
+}
+
+/// Streams the features that a model reads, with the columns that pass through.
+pub(super) fn stream(mut table: Box<dyn Table>, wanted: &Wanted<'_>) -> Result<Box<dyn RowStream>> {
+    let columns = ModelColumns::resolve(table.as_mut(), wanted.schema, wanted.features)?;
+    let kept = kept_columns(table.file(), table.header(), wanted.keep)?;
+    let chosen: Vec<usize> = columns.places.iter().chain(&kept).copied().collect();
+    table.choose(&chosen)?;
+    let kept_names = kept.iter().map(|&column| table.header()[column].clone()).collect();
+    let encoder = RowEncoder::new(columns);
+    Ok(Box::new(TableStream { table, encoder, kept, kept_names, tolerant: wanted.tolerant, sparse: None }))
+}
+
+struct TableStream {
+    table: Box<dyn Table>,
+    encoder: RowEncoder,
+    /// The columns that pass through.
+    kept: Vec<usize>,
+    kept_names: Vec<String>,
+    tolerant: bool,
+    /// The form of all blocks, once the first is known.
+    sparse: Option<bool>,
+}
+
+impl RowStream for TableStream {
+    fn next_block(&mut self, rows: usize) -> Result<Option<Features>> {
+        Ok(self.next_rows(rows)?.map(|block| block.features))
+    }
+
+    fn next_rows(&mut self, rows: usize) -> Result<Option<RowBlock>> {
+        let mut block = RowGatherer::new(self.encoder.width());
+        let mut row = vec![0f32; self.encoder.width()];
+        let (mut bad, mut kept) = (Vec::new(), vec![Vec::new(); self.kept.len()]);
+        while block.rows() + bad.len() < rows.max(1) {
+            let read = match self.table.next_row() {
+                Ok(false) => break,
+                Ok(true) => self.encoder.features_into(self.table.as_ref(), &mut row),
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(()) => block.push(&row).map_err(|error| error.in_file(self.table.file()))?,
+                // What is wrong with a row has its number; anything else is wrong with the file.
+                Err(error) if self.tolerant && is_of_a_row(&error) => {
+                    bad.push(BadRow { row: block.rows() + bad.len(), error });
+                }
+                Err(error) => return Err(error),
+            }
+            for (texts, &column) in kept.iter_mut().zip(&self.kept) {
+                texts.push(self.table.kept_text(column));
+            }
+        }
+        if block.rows() + bad.len() == 0 {
+            return Ok(None);
+        }
+        Ok(Some(RowBlock { features: block.finish_like(&mut self.sparse), kept, bad }))
+    }
+
+    fn kept_names(&self) -> &[String] {
+        &self.kept_names
+    }
+
+    fn skip(&mut self, rows: usize) -> Result<()> {
+        self.table.skip(rows)
+    }
+
+    fn total_rows(&self) -> Option<usize> {
+        self.table.total_rows()
+    }
+
+    fn notices(&self) -> Vec<Message> {
+        let mut notices = self.table.notices();
+        notices.extend(self.encoder.notices(self.table.file()));
+        notices
+    }
+}
+
+fn is_of_a_row(error: &Error) -> bool {
+    error.kind() == ErrorKind::Data
+        && error.place().is_some_and(|place| place.row.is_some() || place.line.is_some())
+}

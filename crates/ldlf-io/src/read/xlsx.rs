@@ -1,0 +1,132 @@
+//! Excel workbooks (`.xlsx`): the first sheet that is not empty, with the names of the columns in its first row. A workbook is read
+//! whole into memory.
+
+use std::io::Cursor;
+
+use calamine::{Data, Reader, Xlsx, XlsxError};
+use ldlf_core::columns::Cell;
+use ldlf_core::error::{Message, Place};
+use ldlf_core::{Error, Result, message};
+
+use super::table::Table;
+use super::{Source, empty};
+use crate::format::{FileFormat, Reads};
+
+/// Excel workbooks: read, not written.
+pub(crate) const FORMAT: FileFormat =
+    FileFormat { reads: Reads::Table(open), seeks: false, open_ended: false, tables: &[], dataset: None };
+
+/// A row that is not empty: its number from 0, and its cells by column. Empty cells take no room, however far others stand.
+type SheetRow = (u32, Vec<(u32, Data)>);
+
+struct SheetTable {
+    file: String,
+    header: Vec<String>,
+    /// The column of the sheet of every name.
+    places: Vec<u32>,
+    rows: Vec<SheetRow>,
+    /// The current row, from 1; the header is row 0.
+    row: usize,
+    notice: Option<Message>,
+}
+
+fn open(source: Source) -> Result<Box<dyn Table>> {
+    let file = source.file.clone();
+    let bytes = source.into_bytes()?;
+    if bytes.is_empty() {
+        return Err(empty(&file));
+    }
+    let unusable = |why: String| Error::data(format!("not a usable Excel workbook ({why})")).in_file(&file);
+    // The library takes parts of a workbook for granted.
+    let (name, rows, sheets) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| first_sheet(bytes)))
+        .map_err(|_| unusable("its decoder gave up".into()))?
+        .map_err(|e| unusable(e.to_string()))?;
+    let Some((_, first)) = rows.first() else { return Err(empty(&file)) };
+    let (places, header): (Vec<u32>, Vec<String>) =
+        first.iter().map(|(column, name)| (*column, name.to_string().trim().to_string())).unzip();
+    let notice = (sheets > 1)
+        .then(|| message!["{file}: the sheet {name:?} was read, the first of {sheets} that is not empty"]);
+    Ok(Box::new(SheetTable { file, header, places, rows, row: 0, notice }))
+}
+
+/// The first sheet that is not empty: its name, its rows, and the number of all sheets.
+fn first_sheet(bytes: Vec<u8>) -> std::result::Result<(String, Vec<SheetRow>, usize), XlsxError> {
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes))?;
+    let names = book.sheet_names();
+    for name in &names {
+        let mut cells = book.worksheet_cells_reader(name)?;
+        let mut rows: Vec<SheetRow> = Vec::new();
+        while let Some(cell) = cells.next_cell()? {
+            let (row, column) = cell.get_position();
+            let data = Data::from(cell.get_value().clone());
+            if data == Data::Empty {
+                continue;
+            }
+            match rows.last_mut() {
+                Some((last, of_row)) if *last == row => of_row.push((column, data)),
+                _ => rows.push((row, vec![(column, data)])),
+            }
+        }
+        rows.iter_mut().for_each(|(_, of_row)| of_row.sort_by_key(|(column, _)| *column));
+        if !rows.is_empty() {
+            return Ok((name.clone(), rows, names.len()));
+        }
+    }
+    Ok((String::new(), Vec::new(), names.len()))
+}
+
+impl SheetTable {
+    fn data(&self, row: usize, column: usize) -> &Data {
+        let Some((_, cells)) = self.rows.get(row) else { return &Data::Empty };
+        let place = cells.binary_search_by_key(&self.places[column], |(column, _)| *column);
+        place.map_or(&Data::Empty, |place| &cells[place].1)
+    }
+}
+
+impl Table for SheetTable {
+    fn file(&self) -> &str {
+        &self.file
+    }
+
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn numeric(&mut self) -> Result<Vec<bool>> {
+        let is_number = |column| {
+            matches!(self.data(1, column), Data::Int(_) | Data::Float(_) | Data::Bool(_) | Data::Empty)
+        };
+        Ok((0..self.header.len()).map(is_number).collect())
+    }
+
+    fn next_row(&mut self) -> Result<bool> {
+        self.row += 1;
+        Ok(self.row < self.rows.len())
+    }
+
+    fn cell(&self, column: usize) -> Cell<'_> {
+        match self.data(self.row, column) {
+            Data::Int(number) => Cell::Number(*number as f64),
+            Data::Float(number) => Cell::Number(*number),
+            Data::Bool(value) => Cell::Boolean(*value),
+            Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => Cell::Text(text),
+            // Days since the end of 1899, of which 25,569 end with 1969.
+            Data::DateTime(date) => Cell::Date(((date.as_f64() - 25_569.0) * 86_400.0).round() as i64),
+            _ => Cell::Missing,
+        }
+    }
+
+    fn place(&self) -> Place {
+        // As the spreadsheet counts.
+        let row = self.rows.get(self.row).map_or(self.row as u64, |(row, _)| u64::from(*row));
+        Place::file(&self.file).line(row + 1)
+    }
+
+    fn total_rows(&self) -> Option<usize> {
+        Some(self.rows.len().saturating_sub(1))
+    }
+
+    fn notices(&self) -> Vec<Message> {
+        self.notice.iter().cloned().collect()
+    }
+}
