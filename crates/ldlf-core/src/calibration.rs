@@ -4,7 +4,7 @@
 use ldlf_math::numeric::SMALLEST_PROBABILITY;
 use serde::Serialize;
 
-use crate::conformal::Conformal;
+use crate::conformal::{Calibration, Conformal};
 use crate::estimates::{interval, mean};
 use crate::measures::{KL, MeasuredRow, mean_over_rows, weighted_mean};
 use crate::{Dataset, Matrix, Prediction, Result};
@@ -65,15 +65,48 @@ pub struct LabelReliability {
     pub observed: f64,
     /// The expected calibration error: the mean distance of both over [`BINS`] bins of rows with similar predictions.
     pub error: f64,
+    /// The mean predicted and the mean true share of every bin that has rows.
+    pub bins: Vec<[f64; 2]>,
 }
 
 impl Reliability {
     /// Compares predictions with the rows they were made for.
     pub fn of(p: &Matrix<f32>, data: &Dataset, conformal: Option<&Conformal>) -> Result<Self> {
+        Reliability::with_coverage(p, data, |kind, level| kind.of_rows(p, data, conformal, level))
+    }
+
+    /// Compares out-of-fold predictions with the training rows. Intervals and sets of one half of the rows are made by the other half,
+    /// since rows that told how wide an interval must be are inside as often as they should by construction. Groups stay together.
+    pub fn of_out_of_fold(p: &Matrix<f32>, data: &Dataset) -> Result<Self> {
+        let unit = |row: usize| data.groups().map_or(row, |groups| groups[row] as usize);
+        let halves = [0, 1]
+            .map(|half| (0..data.rows()).filter(|&row| unit(row) % 2 == half).collect::<Vec<usize>>())
+            .map(|rows| (p.select(&rows), data.select(&rows), rows));
+        let fitted = [0, 1].map(|half| {
+            let (p, data, _) = &halves[half];
+            Conformal::fit(&Prediction::Distributions(p.clone()), data, Calibration::OutOfFold)
+        });
+        Reliability::with_coverage(p, data, |kind, level| {
+            let mut found = (vec![0.0; data.rows()], vec![0.0; data.rows()]);
+            for ((p, data, rows), by) in halves.iter().zip(fitted.iter().rev()) {
+                let (covered, widths) = kind.of_rows(p, data, by.as_ref(), level)?;
+                for (at, &row) in rows.iter().enumerate() {
+                    (found.0[row], found.1[row]) = (covered[at], widths[at]);
+                }
+            }
+            Some(found)
+        })
+    }
+
+    fn with_coverage(
+        p: &Matrix<f32>,
+        data: &Dataset,
+        of_rows: impl Fn(Kind, f64) -> Option<(Vec<f64>, Vec<f64>)>,
+    ) -> Result<Self> {
         let (kl, exponent) = (mean_over_rows(&KL, data.targets(), p, data.weights()), best_exponent(p, data));
         let refinement = mean_over_rows(&KL, data.targets(), &raised(p, exponent)?, data.weights()).min(kl);
         Ok(Reliability {
-            coverage: coverage(p, data, conformal),
+            coverage: coverage(data, of_rows),
             kl: KlParts { kl, calibration: kl - refinement, refinement, exponent },
             labels: (0..data.labels()).map(|label| of_label(p, data, label)).collect(),
             pit: data.schema().label_values.as_ref().map(|values| pit(p, data, values)),
@@ -82,11 +115,11 @@ impl Reliability {
 }
 
 /// Coverage of all that the labels and the model allow, level by level.
-fn coverage(p: &Matrix<f32>, data: &Dataset, conformal: Option<&Conformal>) -> Vec<Coverage> {
+fn coverage(data: &Dataset, of_rows: impl Fn(Kind, f64) -> Option<(Vec<f64>, Vec<f64>)>) -> Vec<Coverage> {
     let kinds = [Kind::Interval, Kind::VoteInterval, Kind::Set, Kind::QuantileInterval];
     let each = kinds.into_iter().flat_map(|kind| LEVELS.map(|level| (kind, level)));
     let of = |(kind, level): (Kind, f64)| {
-        let (covered, widths) = kind.of_rows(p, data, conformal, level)?;
+        let (covered, widths) = of_rows(kind, level)?;
         let over_rows = |numbers: Vec<f64>| weighted_mean(numbers.into_iter(), data.weights());
         Some(Coverage { kind, level, covered: over_rows(covered), width: over_rows(widths) })
     };
@@ -181,8 +214,15 @@ fn of_label(p: &Matrix<f32>, data: &Dataset, label: usize) -> LabelReliability {
     };
     let (total, predicted, observed) = sums(&rows);
     let bin = |bin: usize| &rows[bin * rows.len() / BINS..(bin + 1) * rows.len() / BINS];
-    let apart: f64 = (0..BINS).map(|number| sums(bin(number))).map(|(_, p, d)| (p - d).abs()).sum();
-    LabelReliability { predicted: predicted / total, observed: observed / total, error: apart / total }
+    let binned: Vec<(f64, f64, f64)> =
+        (0..BINS).map(|number| sums(bin(number))).filter(|(weight, ..)| *weight > 0.0).collect();
+    let apart: f64 = binned.iter().map(|(_, p, d)| (p - d).abs()).sum();
+    LabelReliability {
+        predicted: predicted / total,
+        observed: observed / total,
+        error: apart / total,
+        bins: binned.iter().map(|(weight, p, d)| [p / weight, d / weight]).collect(),
+    }
 }
 
 /// A label takes the room between what is below it and what is up to it, evenly.
@@ -296,7 +336,8 @@ mod tests {
             (0..20).map(|row| if row < 10 { [0.5, 0.5] } else { [0.25, 0.75] }).collect();
         let p: Vec<[f32; 2]> = (0..20).map(|row| if row < 10 { [0.25, 0.75] } else { [0.5, 0.5] }).collect();
         let found = &Reliability::of(&Matrix::from_rows(&p), &data(&targets), None).unwrap().labels[0];
-        assert_eq!(*found, LabelReliability { predicted: 0.375, observed: 0.375, error: 0.25 });
+        let bins = [[[0.25, 0.5]; 5], [[0.5, 0.25]; 5]].concat();
+        assert_eq!(*found, LabelReliability { predicted: 0.375, observed: 0.375, error: 0.25, bins });
     }
 
     #[test]
@@ -314,6 +355,18 @@ mod tests {
         let data = data(&[[1.0, 0.0], [0.0, 1.0]]).with_truth(vec![0.0, 9.0]).unwrap();
         let pit = Reliability::of(&Matrix::from_rows(&[[0.5, 0.5]; 2]), &data, None).unwrap().pit.unwrap();
         assert_eq!((pit[0], pit[BINS - 1]), (0.5, 0.5));
+    }
+
+    #[test]
+    fn out_of_fold_rows_are_covered_by_what_the_other_half_tells() {
+        // Even rows are right, odd ones wrong: calibrated by the right ones no odd row is inside, by the wrong ones every even row is.
+        let targets: Vec<[f32; 2]> =
+            (0..40).map(|row| if row % 2 == 0 { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
+        let found =
+            Reliability::of_out_of_fold(&Matrix::from_rows(&[[0.9, 0.1]; 40]), &data(&targets)).unwrap();
+        let sets: Vec<&Coverage> = found.coverage.iter().filter(|one| one.kind == Kind::Set).collect();
+        assert_eq!(sets.iter().map(|one| one.covered).collect::<Vec<_>>(), [0.5; 4]);
+        assert_eq!(sets.iter().map(|one| one.width).collect::<Vec<_>>(), [1.5; 4]);
     }
 
     #[test]

@@ -111,6 +111,8 @@ impl<F: FnMut(&FitEvent, &dyn InProgress) -> ControlFlow<StopReason>> Observer f
 pub struct FitContext<'a> {
     /// The random seed.
     pub seed: Seed,
+    /// The number that a user gave for it; none within another fit.
+    pub seed_number: Option<u64>,
     /// The threads to use.
     pub threads: Threads,
     /// A checkpoint to resume from.
@@ -125,12 +127,20 @@ pub struct FitContext<'a> {
 impl<'a> FitContext<'a> {
     /// A context with the given seed and threads.
     pub fn new(seed: u64, threads: Threads, observer: &'a mut dyn Observer) -> Self {
-        FitContext::within(Seed::new(seed), threads, observer)
+        FitContext { seed_number: Some(seed), ..FitContext::within(Seed::new(seed), threads, observer) }
     }
 
     /// A context for a part of a fit, with a seed of that fit.
     pub fn within(seed: Seed, threads: Threads, observer: &'a mut dyn Observer) -> Self {
-        FitContext { seed, threads, resume: None, deadline: None, history: Vec::new(), observer }
+        FitContext {
+            seed,
+            seed_number: None,
+            threads,
+            resume: None,
+            deadline: None,
+            history: Vec::new(),
+            observer,
+        }
     }
 
     /// Notifies the observer, records the event, and returns whether to continue. A learner calls this at every iteration.

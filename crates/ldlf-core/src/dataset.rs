@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::columns::Columns;
 use crate::early_stopping::HeldOutKl;
 use crate::error::Place;
+use crate::fingerprint::Fingerprint;
 use crate::inputs::not_a_table;
 use crate::split::SplitPart;
 use crate::targets::{Spread, check_label_values};
@@ -367,31 +368,11 @@ impl Dataset {
 
     /// Sixteen hexadecimal digits that identify this data: a hash of its shape, numbers and weights.
     pub fn fingerprint(&self) -> String {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut add = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
-        add(self.rows() as u64);
-        add(self.inputs.cols() as u64);
-        add(self.labels() as u64);
-        match &self.inputs {
-            Inputs::Table(Features::Dense(matrix)) => {
-                matrix.as_slice().iter().for_each(|v| add(u64::from(v.to_bits())));
-            }
-            Inputs::Table(Features::Sparse(matrix)) => {
-                let (offsets, columns, values) = matrix.parts();
-                offsets.iter().for_each(|&offset| add(offset as u64));
-                columns
-                    .iter()
-                    .zip(values)
-                    .for_each(|(&c, v)| add(u64::from(c) << 32 | u64::from(v.to_bits())));
-            }
-            // Images count by their names: to read them all would take as long as an epoch.
-            Inputs::Images(images) => {
-                images.names().for_each(|name| name.bytes().for_each(|byte| add(u64::from(byte))));
-            }
-        }
-        self.targets.as_slice().iter().for_each(|v| add(u64::from(v.to_bits())));
-        self.weights.iter().flatten().for_each(|v| add(u64::from(v.to_bits())));
-        format!("{hash:016x}")
+        let mut hash = Fingerprint::of_shape([self.rows(), self.inputs.cols(), self.labels()]);
+        self.inputs.add_to(&mut hash);
+        self.targets.as_slice().iter().for_each(|v| hash.add(u64::from(v.to_bits())));
+        self.weights.iter().flatten().for_each(|v| hash.add(u64::from(v.to_bits())));
+        hash.to_string()
     }
 
     /// A copy of the given rows, in the given order.

@@ -11,13 +11,21 @@ use serde::{Deserialize, Serialize};
 use crate::conformal::{Conformal, StoredConformal};
 use crate::error::Subject;
 use crate::learner::Summary;
-use crate::{Error, LearnerEntry, Matrix, Result, Schema, Settings, TrainedModel, Value, message};
+use crate::{
+    Error, LearnerEntry, Matrix, Provenance, Result, Schema, Settings, TrainedModel, Value, message,
+};
 
 /// The format this version writes. Every released version stays readable.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The metadata key of the JSON document.
 const DOCUMENT: &str = "ldlf";
+
+/// How a document with a checksum begins; its sixteen digits, a quotation mark and a comma follow, then the entries of the document.
+const CHECKED: &str = "{\"checksum\":\"";
+
+/// The entry of the document that says where a model comes from; files that have it have a checksum.
+const PROVENANCE: &str = "provenance";
 
 /// Numbers with a shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,7 +209,12 @@ impl Parts {
             })
             .collect::<Result<_>>()?;
         let document = serde_json::to_string(&self.details).expect("details are plain data");
-        let metadata = HashMap::from([(DOCUMENT.to_string(), document)]);
+        // Of two entries a hash map would choose the order, so that the checksum stands within the one.
+        let entries = &document[1..];
+        let comma = if entries == "}" { "" } else { "," };
+        let checksum = checksum(entries, &views);
+        let checked = format!("{CHECKED}{checksum}\"{comma}{entries}");
+        let metadata = HashMap::from([(DOCUMENT.to_string(), checked)]);
         safetensors::serialize(views, Some(metadata))
             .map_err(|e| Error::model_file(format!("cannot build the model file: {e}")))
     }
@@ -216,9 +229,14 @@ impl Parts {
             .as_ref()
             .and_then(|metadata| metadata.get(DOCUMENT))
             .ok_or_else(|| damaged("its metadata has no entry \"ldlf\"".into()))?;
-        let details =
+        let mut details: serde_json::Map<String, Value> =
             serde_json::from_str(document).map_err(|e| damaged(format!("its JSON document: {e}")))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(e.to_string()))?;
+        // Files of earlier versions have no checksum, and do not say where they come from either.
+        if document.starts_with(CHECKED) || details.contains_key(PROVENANCE) {
+            check(document, &tensors)?;
+            details.shift_remove("checksum");
+        }
         let mut arrays = BTreeMap::new();
         for (name, view) in tensors.tensors() {
             let shape = view.shape().to_vec();
@@ -235,6 +253,46 @@ impl Parts {
     }
 }
 
+/// Sixteen hexadecimal digits over the entries of the document and over the name, type, shape and bytes of every array in the order of
+/// the names. Every step is a bijection of the sum so far, so that no change of a single byte goes unnoticed.
+fn checksum(entries: &str, arrays: &[(&str, TensorView<'_>)]) -> String {
+    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        let mut step = |word: u64| sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+        let words = bytes.chunks_exact(8);
+        let rest = words.remainder();
+        words.for_each(|word| step(u64::from_le_bytes(word.try_into().expect("chunks_exact gives 8 bytes"))));
+        rest.iter().for_each(|&byte| step(u64::from(byte)));
+        step(bytes.len() as u64);
+    };
+    add(entries.as_bytes());
+    let mut arrays: Vec<&(&str, TensorView<'_>)> = arrays.iter().collect();
+    arrays.sort_by_key(|(name, _)| *name);
+    for (name, view) in arrays {
+        add(name.as_bytes());
+        add(format!("{:?} {:?}", view.dtype(), view.shape()).as_bytes());
+        add(view.data());
+    }
+    format!("{sum:016x}")
+}
+
+/// Refuses a file that does not hold what its checksum was made of.
+fn check(document: &str, tensors: &SafeTensors<'_>) -> Result<()> {
+    let (found, entries) = document
+        .strip_prefix(CHECKED)
+        .and_then(|rest| rest.split_once('"'))
+        .map(|(found, entries)| (found, entries.strip_prefix(',').unwrap_or(entries)))
+        .unwrap_or_default();
+    let tensors = tensors.tensors();
+    let views: Vec<(&str, TensorView<'_>)> =
+        tensors.iter().map(|(name, view)| (name.as_str(), view.clone())).collect();
+    if checksum(entries, &views) == found {
+        return Ok(());
+    }
+    Err(Error::model_file("the file is damaged: its contents do not fit its checksum")
+        .with_remedy("copy it anew from where it came, or train the model again"))
+}
+
 fn decode<const N: usize, T>(bytes: &[u8], one: impl Fn([u8; N]) -> T) -> Vec<T> {
     bytes.chunks_exact(N).map(|chunk| one(chunk.try_into().expect("chunks_exact gives N bytes"))).collect()
 }
@@ -248,6 +306,9 @@ struct Document {
     features: usize,
     schema: Schema,
     summary: Summary,
+    /// Where the model comes from; models of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provenance: Option<Provenance>,
     /// What makes intervals and label sets of predictions; models of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conformal: Option<StoredConformal>,
@@ -267,6 +328,7 @@ impl TrainedModel {
             features: self.features,
             schema: self.schema.clone(),
             summary: self.summary.clone(),
+            provenance: self.provenance.clone(),
             conformal,
             model: std::mem::take(&mut parts.details),
         };
@@ -313,7 +375,8 @@ impl TrainedModel {
                 document.learner
             ))
         })?;
-        let Document { learner, parameters, features, schema, summary, conformal, model, .. } = document;
+        let Document { learner, parameters, features, schema, summary, provenance, conformal, model, .. } =
+            document;
         if schema.label_names.is_empty()
             || schema.feature_names.as_ref().is_some_and(|names| names.len() != features)
             || schema.columns.as_ref().is_some_and(|of| of.width() != features || of.check().is_err())
@@ -333,6 +396,7 @@ impl TrainedModel {
             features,
             schema,
             summary,
+            provenance,
             model,
             out_of_fold: None,
             conformal,
@@ -371,6 +435,40 @@ mod tests {
     #[test]
     fn equal_parts_give_equal_bytes() {
         assert_eq!(sample().to_bytes().unwrap(), sample().to_bytes().unwrap());
+    }
+
+    #[test]
+    fn a_byte_changed_anywhere_is_an_error_or_changes_nothing() {
+        let mut parts = sample();
+        parts.put_detail(PROVENANCE, Provenance::of_rows(2));
+        let whole = parts.to_bytes().unwrap();
+        for place in 0..whole.len() {
+            for change in 1..=u8::MAX {
+                let mut bytes = whole.clone();
+                bytes[place] ^= change;
+                // Blanks around the header may be other blanks.
+                assert!(
+                    Parts::from_bytes(&bytes).is_ok_and(|read| read == parts)
+                        || Parts::from_bytes(&bytes).is_err()
+                );
+            }
+        }
+        let arrays = 7 * 4 + 8;
+        let mut bytes = whole.clone();
+        bytes[whole.len() - arrays] ^= 1;
+        let error = Parts::from_bytes(&bytes).unwrap_err().to_string();
+        assert!(error.starts_with("the file is damaged: its contents do not fit its checksum;"), "{error}");
+    }
+
+    #[test]
+    fn a_file_without_a_checksum_is_read() {
+        let bytes = String::from_utf8_lossy(&Parts::new().to_bytes().unwrap()).into_owned();
+        let start = bytes.find("\\\"checksum").unwrap();
+        let end = start + bytes[start..].find('}').unwrap();
+        let mut old = format!("{}{}", &bytes[..start], &bytes[end..]);
+        let padding = " ".repeat(bytes.len() - old.len());
+        old.push_str(&padding);
+        assert_eq!(Parts::from_bytes(old.as_bytes()).unwrap(), Parts::new());
     }
 
     #[test]

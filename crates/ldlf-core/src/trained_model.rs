@@ -7,8 +7,8 @@ use crate::inputs::InputKind;
 use crate::learner::Summary;
 use crate::prediction::not_finite;
 use crate::{
-    Csr, Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, Matrix, Model, Prediction, Result,
-    RowPredictor, Schema, Settings, Threads, folds, message,
+    Csr, Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, Matrix, Model, Prediction,
+    Provenance, Result, RowPredictor, Schema, Settings, Threads, folds, message,
 };
 
 /// A model with all that a model file says about it.
@@ -23,6 +23,8 @@ pub struct TrainedModel {
     pub schema: Schema,
     /// How the training went.
     pub summary: Summary,
+    /// The program, the seed and the data of the training; models of earlier versions do not say.
+    pub provenance: Option<Provenance>,
     /// What was learnt.
     pub model: Box<dyn Model>,
     /// Right after a fit: what the model says about its training rows without having seen them, where the learner can tell. Not kept in
@@ -49,6 +51,7 @@ impl TrainedModel {
             features: data.inputs().cols(),
             schema: data.schema().clone(),
             summary,
+            provenance: Some(Provenance::of(data, context.seed_number)),
             model,
             out_of_fold: out_of_fold.map(Prediction::into_distributions).transpose()?,
             conformal,
@@ -86,6 +89,10 @@ impl TrainedModel {
         let held_out = data.select(&splits[0].test);
         let prediction = trained.predict_with(held_out.inputs(), &threads)?;
         trained.conformal = Conformal::fit(&prediction, &held_out, Calibration::HeldOut);
+        if let Some(provenance) = &mut trained.provenance {
+            provenance.calibration_rows = Some(held_out.rows());
+            provenance.inputs = Some(data.inputs().fingerprint());
+        }
         Ok(trained)
     }
 
@@ -119,6 +126,16 @@ impl TrainedModel {
 
     fn numbers(&self) -> Result<&[f64]> {
         self.schema.label_values.as_deref().ok_or_else(not_ordered)
+    }
+
+    /// Whether these are the rows that the model was fitted on, so that its predictions of them look better than those of new rows.
+    pub fn was_fitted_on(&self, inputs: &Inputs) -> bool {
+        self.known_inputs().is_some_and(|known| *known == inputs.fingerprint())
+    }
+
+    /// The fingerprint of the rows that it was fitted on; models of earlier versions and of shards do not know it.
+    pub fn known_inputs(&self) -> Option<&str> {
+        self.provenance.as_ref()?.inputs.as_deref()
     }
 
     /// Whether it reads tables or images: what it was fitted on.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ldlf::internals::core::Provenance;
 use ldlf::internals::core::stored::Array;
 use ldlf::{Error, Result, TrainedModel, registry};
 use serde_json::json;
@@ -94,6 +95,14 @@ fn facts(model: &TrainedModel, version: &str, bytes: u64) -> Table {
     }
     if summary.validation_kl.is_some() {
         table.fact("validation K-L", number(summary.validation_kl));
+    }
+    if let Some(Provenance { version, seed, rows, calibration_rows, data, .. }) = &model.provenance {
+        let calibration =
+            calibration_rows.map_or(String::new(), |rows| format!(", {rows} more to calibrate by"));
+        table.fact("trained on", format!("{}{calibration}", counted(*rows, "row")));
+        data.iter().for_each(|data| table.fact("data fingerprint", data));
+        seed.iter().for_each(|seed| table.fact("seed", seed.to_string()));
+        table.fact("trained by", format!("ldlf {version}"));
     }
     if let Some(conformal) = &model.conformal {
         table.fact("calibrated by", super::train::calibrated_by(conformal));

@@ -81,12 +81,16 @@ fn a_model_file_shows_what_is_inside() {
         str![[r#"
 exit 0
 -- stdout
-learner   mean
-format    1
-size      [..] bytes
-features  3: x_1, x_2, x_3
-labels    4: votes_1, votes_2, votes_3, votes_4
-stopped   completed
+learner           mean
+format            1
+size              [..] bytes
+features          3: x_1, x_2, x_3
+labels            4: votes_1, votes_2, votes_3, votes_4
+stopped           completed
+trained on        60 rows
+data fingerprint  [..]
+seed              0
+trained by        ldlf [..]
 
 array         type  shape
 distribution  f32   4

@@ -146,3 +146,20 @@ error: --bad-rows-out lists rows that the run passes over; add --bad-rows skip (
 "#]]
     );
 }
+
+#[test]
+fn a_damaged_model_file_is_refused_and_a_whole_one_says_where_it_comes_from() {
+    let folder = with_ids();
+    let shown = folder.call("inspect m");
+    for fact in ["trained on", "2 rows", "data fingerprint", "seed", "trained by"] {
+        assert!(shown.contains(fact), "{fact}: {shown}");
+    }
+    let path = folder.path("m");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let refused = folder.call("predict m data.csv --out -");
+    assert!(refused.starts_with("exit 4\n"), "{refused}");
+    assert!(refused.contains("its contents do not fit its checksum"), "{refused}");
+}

@@ -54,6 +54,8 @@ pub enum Subject {
     Overwrite,
     /// The column whose values divide rows into subgroups.
     By,
+    /// The table of out-of-fold predictions.
+    OutOfFold,
     /// What holds out rows that tell how far predictions are off.
     Calibrate,
     /// A parameter of a learner, by its name.
@@ -101,6 +103,7 @@ impl fmt::Display for Subject {
             Subject::Seed => "seed",
             Subject::Overwrite => "Overwrite::Yes",
             Subject::By => "by",
+            Subject::OutOfFold => "out_of_fold",
             Subject::Calibrate => "TrainedModel::fit_calibrated",
             // Its sentences read as the documentation writes them: trees must be at least 1.
             Subject::Parameter(name) => return f.write_str(name),

@@ -193,6 +193,7 @@ mod tests {
             features,
             schema: Schema { label_names: vec!["a".into(), "b".into()], ..Schema::default() },
             summary: Summary::at_once(),
+            provenance: None,
             model: Box::new(Product),
             out_of_fold: None,
             conformal: None,

@@ -3,8 +3,8 @@
 use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::parameters::ParameterSet;
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Features, FitEvent, Inputs, Result, Schema, Seed, Settings, StopReason,
-    Threads, TrainedModel,
+    Algorithm, Auto, Dataset, Error, Features, FitEvent, Inputs, Provenance, Result, Schema, Seed, Settings,
+    StopReason, Threads, TrainedModel,
 };
 
 use super::order::Batches;
@@ -450,6 +450,7 @@ impl Coordinator {
             features: self.table.features,
             schema: self.table.schema,
             summary: order.summary(),
+            provenance: Some(Provenance::of_rows(self.table.rows)),
             model: Box::new(forest),
             out_of_fold: None,
             conformal: None,
