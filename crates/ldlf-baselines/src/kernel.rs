@@ -1,12 +1,13 @@
-//! Kernels `k(x, y)` on dense or sparse rows, for `ldsvr`, `pt-svm` and `larr`.
+//! Kernels `k(x, y)` on dense or sparse rows, for `ldsvr`, `kernel-ridge`, `pt-svm` and `larr`.
 
 use std::ops::Range;
 
-use ldlf_core::{Features, Threads};
+use ldlf_core::{Dataset, Features, Result, Threads};
 use ldlf_math::parallel::chunks;
 
 use crate::cholesky::{PANEL, Symmetric};
 use crate::reference_rows::ReferenceRows;
+use crate::scaling::{FeatureScaling, Scaling};
 
 /// The similarity of two rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +16,11 @@ pub(crate) enum Kernel {
     Rbf {
         /// `1 / (2 s^2)` for a Gaussian of deviation `s`.
         gamma: f32,
+    },
+    /// `exp(-rate |x - y|)`.
+    Laplace {
+        /// One over the distance at which the similarity has fallen to `1/e`.
+        rate: f32,
     },
     /// `x . y`.
     Linear,
@@ -26,10 +32,13 @@ const MEASURED: usize = 512;
 impl Kernel {
     /// The radial basis function whose deviation is `width` times the mean distance between two of the rows.
     pub(crate) fn rbf(width: f64, rows: &ReferenceRows, threads: &Threads) -> Self {
-        let deviation = width * mean_distance(rows, threads);
-        // Where all rows are equal the mean distance is 0, and any width gives the same kernel.
-        let deviation = if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 };
+        let deviation = length(width, rows, threads);
         Kernel::Rbf { gamma: (0.5 / (deviation * deviation)).min(f64::from(f32::MAX)) as f32 }
+    }
+
+    /// The Laplace kernel that falls to `1/e` at `width` times the mean distance between two of the rows.
+    pub(crate) fn laplace(width: f64, rows: &ReferenceRows, threads: &Threads) -> Self {
+        Kernel::Laplace { rate: (1.0 / length(width, rows, threads)).min(f64::from(f32::MAX)) as f32 }
     }
 
     /// Writes `k(x_i, y_j)` for the queries of a range (rows of `out`) and the first `among` rows kept (columns of `out`).
@@ -46,6 +55,10 @@ impl Kernel {
             Kernel::Rbf { gamma } => {
                 kept.squared_distances(queries, range, among, out);
                 out.iter_mut().for_each(|d| *d = (-gamma * *d).exp());
+            }
+            Kernel::Laplace { rate } => {
+                kept.squared_distances(queries, range, among, out);
+                out.iter_mut().for_each(|d| *d = (-rate * d.max(0.0).sqrt()).exp());
             }
         }
     }
@@ -88,6 +101,40 @@ impl Kernel {
     }
 }
 
+/// `width` times the mean distance between two rows; where all rows are equal any length gives the same kernel.
+fn length(width: f64, rows: &ReferenceRows, threads: &Threads) -> f64 {
+    let length = width * mean_distance(rows, threads);
+    if length > 0.0 && length.is_finite() { length } else { 1.0 }
+}
+
+/// Training rows, scaled, with their kernel matrix.
+pub(crate) struct KernelSystem {
+    /// How they were scaled.
+    pub(crate) scaling: Scaling,
+    /// The scaled rows.
+    pub(crate) kept: ReferenceRows,
+    /// Their kernel.
+    pub(crate) kernel: Kernel,
+    /// The kernel of every pair.
+    pub(crate) matrix: Symmetric,
+}
+
+impl KernelSystem {
+    /// Scales the rows, then takes the kernel whose length is measured on them.
+    pub(crate) fn new(
+        data: &Dataset,
+        scaling: FeatureScaling,
+        kernel: impl FnOnce(&ReferenceRows) -> Kernel,
+        threads: &Threads,
+    ) -> Result<Self> {
+        let scaling = Scaling::choose(scaling, data)?;
+        let kept = ReferenceRows::new(scaling.apply(data.features()?));
+        let kernel = kernel(&kept);
+        let matrix = kernel.matrix(&kept, threads);
+        Ok(KernelSystem { scaling, kept, kernel, matrix })
+    }
+}
+
 /// The mean Euclidean distance between two different rows, from evenly spaced rows to all others.
 fn mean_distance(rows: &ReferenceRows, threads: &Threads) -> f64 {
     let count = rows.len();
@@ -121,6 +168,15 @@ mod tests {
         // Distances 5, 4 and 3: mean 4.
         let Kernel::Rbf { gamma } = Kernel::rbf(0.5, &three(), &Threads::one()) else { panic!("an RBF") };
         assert!((gamma - 1.0 / (2.0 * 4.0)).abs() < 1e-6, "{gamma}");
+    }
+
+    #[test]
+    fn the_laplace_kernel_falls_to_one_over_e_at_its_width() {
+        // Half of the mean distance is 2, the distance between the first two rows is 5.
+        let rows = three();
+        let matrix = Kernel::laplace(0.5, &rows, &Threads::one()).matrix(&rows, &Threads::one());
+        assert!((matrix.at(1, 0) - (-2.5f32).exp()).abs() < 1e-6, "{}", matrix.at(1, 0));
+        assert_eq!(matrix.at(2, 2), 1.0);
     }
 
     #[test]

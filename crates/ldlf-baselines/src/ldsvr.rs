@@ -6,8 +6,6 @@
 //! at 7,000 rows) and one Cholesky factorisation (`n^3 / 3` products) per step, for at most `iterations` steps. What is
 //! `auto` (`scaling`, `target_clip`, `c`, `width`) is chosen on held-out rows from at most `search_rows` training rows.
 
-mod search;
-
 use std::ops::ControlFlow;
 
 use ldlf_core::learner::Summary;
@@ -18,13 +16,11 @@ use ldlf_core::{
 };
 use ldlf_math::memory;
 use ldlf_math::numeric::{normalise, sigmoid};
-use ldlf_math::random::permutation;
 
-use self::search::{CLIPS, COSTS, Search, WIDTHS};
-use crate::cholesky::Symmetric;
 use crate::irwls::{Coefficients, Limits, Problem, minimise};
-use crate::kernel::Kernel;
-use crate::progress::{mean_kl, split};
+use crate::kernel::{Kernel, KernelSystem};
+use crate::kernel_search::{Axis, Candidate, Search, search_rows};
+use crate::progress::mean_kl;
 use crate::reference_rows::ReferenceRows;
 use crate::scaling::{FeatureScaling, Scaling};
 
@@ -64,6 +60,50 @@ struct Chosen {
     width: f64,
 }
 
+/// Places of the axes in the walk.
+const COST: usize = 0;
+const CLIP: usize = 1;
+const WIDTH: usize = 2;
+
+impl Candidate for Chosen {
+    const AXES: &'static [Axis<Self>] = &[
+        Axis {
+            first: [10.0, 1.0, 100.0],
+            factor: 10.0,
+            least: 0.01,
+            most: 1e6,
+            value: |chosen| &mut chosen.c,
+        },
+        Axis {
+            first: [0.01, 0.03, 0.001],
+            factor: 3.0,
+            least: 1e-6,
+            most: 0.3,
+            value: |chosen| &mut chosen.clip,
+        },
+        Axis {
+            first: [1.0, 0.5, 2.0],
+            factor: 2.0,
+            least: 0.0625,
+            most: 16.0,
+            value: |chosen| &mut chosen.width,
+        },
+    ];
+
+    fn scaling(&mut self) -> &mut FeatureScaling {
+        &mut self.scaling
+    }
+
+    fn kernel_system(&self, training: &Dataset, context: &FitContext<'_>) -> Result<KernelSystem> {
+        let threads = &context.threads;
+        KernelSystem::new(training, self.scaling, |rows| Kernel::rbf(self.width, rows, threads), threads)
+    }
+
+    fn shares_kernel(&self, other: &Self) -> bool {
+        (self.scaling, self.width) == (other.scaling, other.width)
+    }
+}
+
 impl LdsvrParameters {
     fn limits(&self) -> Limits {
         Limits { iterations: self.iterations, tolerance: self.tolerance }
@@ -81,28 +121,20 @@ impl LdsvrParameters {
         if !(p.scaling.is_auto() || p.target_clip.is_auto() || p.c.is_auto() || p.width.is_auto()) {
             return Ok((first, None));
         }
-        let mut rows: Vec<usize> = (0..data.rows()).collect();
-        if rows.len() > p.search_rows {
-            rows = permutation(data.rows(), &mut context.seed.named("search rows").generator());
-            rows.truncate(p.search_rows);
-            rows.sort_unstable();
-        }
-        let data = data.select(&rows);
-        let (Some(training), Some(validation)) = split(&data, 0.25, Some(0), context) else {
+        let Some((training, validation)) = search_rows(data, p.search_rows, context) else {
             return Ok((first, None));
         };
-        let mut search = Search::new(p, (&training, &validation), first);
-        for scaling in given_or(p.scaling, &[FeatureScaling::Standard, FeatureScaling::Raw]) {
-            for clip in given_or(p.target_clip, &CLIPS.first) {
-                search.measure(Chosen { scaling, clip, ..first }, context)?;
-            }
-        }
-        let prepared = search.best;
-        for width in given_or(p.width, &WIDTHS.first) {
-            for c in given_or(p.c, &COSTS.first) {
-                search.measure(Chosen { width, c, ..prepared }, context)?;
-            }
-        }
+        let measure = |at: &KernelSystem,
+                       chosen: Chosen,
+                       training: &Dataset,
+                       validation: &Dataset,
+                       context: &FitContext<'_>| {
+            p.held_out_kl(training, validation, at, chosen, &context.threads)
+        };
+        let is_auto = vec![p.c.is_auto(), p.target_clip.is_auto(), p.width.is_auto()];
+        let mut search = Search::new((&training, &validation), first, is_auto, &measure);
+        search.grid(Some(p.scaling), &[CLIP], context)?;
+        search.grid(None, &[WIDTH, COST], context)?;
         search.walk(context)?;
         Ok((search.best, Some(search.least)))
     }
@@ -111,7 +143,7 @@ impl LdsvrParameters {
         &self,
         training: &Dataset,
         validation: &Dataset,
-        at: &Prepared,
+        at: &KernelSystem,
         chosen: Chosen,
         threads: &Threads,
     ) -> Result<f64> {
@@ -127,7 +159,7 @@ impl LdsvrParameters {
     fn problem<'a>(
         &self,
         data: &'a Dataset,
-        at: &'a Prepared,
+        at: &'a KernelSystem,
         targets: &'a [f32],
         chosen: Chosen,
     ) -> Problem<'a> {
@@ -139,28 +171,6 @@ impl LdsvrParameters {
             penalty: chosen.c,
             epsilon: self.epsilon,
         }
-    }
-}
-
-fn given_or<T: Copy>(given: Auto<T>, otherwise: &[T]) -> Vec<T> {
-    given.given().map_or_else(|| otherwise.to_vec(), |value| vec![value])
-}
-
-/// Training rows, scaled, with their kernel matrix.
-struct Prepared {
-    scaling: Scaling,
-    kept: ReferenceRows,
-    kernel: Kernel,
-    matrix: Symmetric,
-}
-
-impl Prepared {
-    fn new(data: &Dataset, scaling: FeatureScaling, width: f64, threads: &Threads) -> Result<Self> {
-        let scaling = Scaling::choose(scaling, data)?;
-        let kept = ReferenceRows::new(scaling.apply(data.features()?));
-        let kernel = Kernel::rbf(width, &kept, threads);
-        let matrix = kernel.matrix(&kept, threads);
-        Ok(Prepared { scaling, kept, kernel, matrix })
     }
 }
 
@@ -216,7 +226,7 @@ impl Algorithm for Ldsvr {
         let rows = [("rows", data.rows()), ("rows", data.rows())];
         memory::check("the kernel matrix and its factor", &rows, size_of::<f32>())?;
         let (chosen, validation_kl) = parameters.choose(data, context)?;
-        let at = Prepared::new(data, chosen.scaling, chosen.width, &context.threads)?;
+        let at = chosen.kernel_system(data, context)?;
         let targets = logits(data.targets(), chosen.clip);
         let problem = parameters.problem(data, &at, &targets, chosen);
         let threads = context.threads.clone();
@@ -263,7 +273,7 @@ impl Algorithm for Ldsvr {
 
 /// The model after a step.
 struct Unfinished<'a> {
-    at: &'a Prepared,
+    at: &'a KernelSystem,
     coefficients: &'a Coefficients,
 }
 
@@ -289,7 +299,7 @@ struct LdsvrModel {
 
 impl LdsvrModel {
     /// Keeps the rows whose coefficients are not all zero.
-    fn without_idle_rows(at: &Prepared, coefficients: Coefficients, chosen: Chosen) -> Self {
+    fn without_idle_rows(at: &KernelSystem, coefficients: Coefficients, chosen: Chosen) -> Self {
         let Kernel::Rbf { gamma } = at.kernel else { unreachable!("ldsvr has an RBF kernel") };
         let labels = coefficients.bias.len();
         let beta_of = |row: usize| &coefficients.beta[row * labels..(row + 1) * labels];

@@ -8,6 +8,7 @@ mod clusters;
 mod full_batch;
 mod irwls;
 mod kernel;
+mod kernel_search;
 mod maximum_entropy;
 mod nearest;
 mod network;
@@ -56,6 +57,7 @@ baselines! {
     extra_trees::ExtraTrees,
     iis_aldl::IisAldl,
     iis_ldl::IisLdl,
+    kernel_ridge::KernelRidge,
     larr::Larr,
     ldlogitboost::LdLogitBoost,
     ldsvr::Ldsvr,

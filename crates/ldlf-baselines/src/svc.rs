@@ -139,7 +139,7 @@ pub(crate) fn minimise(
 
 fn kernel_diagonal(kernel: &KernelRows<'_>, row: usize) -> f64 {
     match kernel.kernel {
-        Kernel::Rbf { .. } => 1.0,
+        Kernel::Rbf { .. } | Kernel::Laplace { .. } => 1.0,
         Kernel::Linear => f64::from(kernel.rows.squared_norms()[row]),
     }
 }

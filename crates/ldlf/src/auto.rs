@@ -45,6 +45,12 @@ const ENOUGH_ROWS: usize = 350;
 /// Entries of the features times labels above which boosting, whose trees have one label each, would take the whole budget.
 const BOOSTED_ENTRIES: usize = 10_000_000;
 
+/// Rows above which methods that factorise a matrix of all pairs of rows are left out: their time grows with the cube of the rows.
+const KERNEL_ROWS: usize = 10_000;
+
+/// Baselines that factorise such a matrix.
+const KERNEL_METHODS: [&str; 2] = ["kernel-ridge", "ldsvr"];
+
 /// One thing to try.
 struct Candidate {
     learner: &'static str,
@@ -54,10 +60,11 @@ struct Candidate {
 const FOREST: Candidate = Candidate { learner: "sldlf" };
 
 /// Baselines that complement forests, the quick ones first.
-const BASELINES: [Candidate; 7] = [
+const BASELINES: [Candidate; 8] = [
     baseline("random-forest"),
     baseline("extra-trees"),
     baseline("aa-knn"),
+    baseline("kernel-ridge"),
     baseline("bfgs-ldl"),
     baseline("sce-ldl"),
     baseline("ldsvr"),
@@ -153,6 +160,8 @@ fn comparing_folds(data: &Dataset, folds: usize, seed: u64) -> Vec<Fold> {
 struct Search<'a> {
     parameters: &'a AutoForestParameters,
     data: &'a Dataset,
+    /// Rows that the members of the mixture are fitted on at the end, of which `data` may be a sample.
+    all_rows: usize,
     /// The rows of all `folds` that were held out, in their order.
     held_back: Dataset,
     folds: Vec<Fold>,
@@ -163,7 +172,12 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(parameters: &'a AutoForestParameters, data: &'a Dataset, context: &FitContext<'_>) -> Self {
+    fn new(
+        parameters: &'a AutoForestParameters,
+        data: &'a Dataset,
+        all_rows: usize,
+        context: &FitContext<'_>,
+    ) -> Self {
         let folds = comparing_folds(data, parameters.folds, context.seed.value());
         let rows: Vec<usize> = folds.iter().flat_map(|fold| fold.test.iter().copied()).collect();
         let budget = parameters.budget.and_then(|budget| Duration::try_from_secs_f64(budget).ok());
@@ -171,6 +185,7 @@ impl<'a> Search<'a> {
         Search {
             parameters,
             data,
+            all_rows,
             held_back: data.select(&rows),
             folds,
             end: ends.into_iter().flatten().min(),
@@ -199,6 +214,8 @@ impl<'a> Search<'a> {
             trial.verdict = "not tried: the budget was spent".to_string();
         } else if candidate.learner == "ldlogitboost" && entries * self.data.labels() > BOOSTED_ENTRIES {
             trial.verdict = "not tried: too slow with so many rows and labels".to_string();
+        } else if KERNEL_METHODS.contains(&candidate.learner) && self.all_rows > KERNEL_ROWS {
+            trial.verdict = "not tried: too slow with so many rows".to_string();
         } else {
             let learner = candidate.build(self.parameters)?;
             match predict_across(&*learner, self.data, &self.folds, self.end, context) {
@@ -300,7 +317,7 @@ impl Algorithm for AutoForest {
         context: &mut FitContext<'_>,
     ) -> Result<Fitted> {
         let sample = sample_of(data, context);
-        let mut search = Search::new(parameters, sample.as_ref().unwrap_or(data), context);
+        let mut search = Search::new(parameters, sample.as_ref().unwrap_or(data), data.rows(), context);
         let (chosen, validation_kl) = search.members(context)?;
         let trials = search.trials;
         let mut members = Vec::new();

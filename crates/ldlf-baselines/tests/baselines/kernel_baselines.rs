@@ -6,7 +6,7 @@ use ldlf_math::numeric::on_simplex;
 
 use crate::support::*;
 
-const BASELINES: [&str; 4] = ["aa-knn", "ldsvr", "pt-bayes", "pt-svm"];
+const BASELINES: [&str; 5] = ["aa-knn", "kernel-ridge", "ldsvr", "pt-bayes", "pt-svm"];
 
 #[test]
 fn predictions_are_distributions() {

@@ -3,6 +3,7 @@
 mod aa_knn;
 mod ages;
 mod kernel_baselines;
+mod kernel_ridge;
 mod ldsvr;
 mod maximum_entropy;
 mod networks;
