@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ldlf::internals::core::calibration::Reliability;
+use ldlf::internals::core::error::Subject;
 use ldlf::internals::core::explain::permutation_importance;
-use ldlf::{Dataset, Error, Inputs, Prediction, Result, Threads, TrainedModel};
+use ldlf::internals::io::read::text_column;
+use ldlf::{Dataset, Error, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
 use ldlf_report::load::PredictedRow;
-use ldlf_report::page::ReportedModel;
+use ldlf_report::page::{ReportedModel, RowsShown, Subgroups, Trust};
 use ldlf_report::rows::example_rows;
 
 use crate::args::DataOptions;
@@ -48,11 +51,35 @@ pub fn check_rows(rows: &[usize], data: &Dataset) -> Result<()> {
     }
 }
 
+/// Reads the table that `ldlf train --out-of-fold` wrote: a column per label, a line per training row.
+pub fn read_out_of_fold(path: &Path, model: &TrainedModel, data: &Dataset) -> Result<Matrix<f32>> {
+    check_input(path)?;
+    let labels = &model.schema.label_names;
+    let mut predicted = Matrix::zeros(data.rows(), labels.len());
+    for (label, name) in labels.iter().enumerate() {
+        let column = text_column(path, None, name, Subject::OutOfFold)?;
+        if column.len() != data.rows() {
+            return Err(Error::usage(format!(
+                "--out-of-fold has {}, the data {}; give the data that the model was trained on",
+                counted(column.len(), "row"),
+                counted(data.rows(), "row")
+            ))
+            .in_file(path));
+        }
+        for (row, text) in column.iter().enumerate() {
+            let share = text.trim().parse().ok().filter(|share| (0.0..=1.001).contains(share));
+            predicted.row_mut(row)[label] = share.ok_or_else(|| {
+                Error::data(format!("row {row}, column {name:?}: {text:?} is not a share between 0 and 1"))
+                    .in_file(path)
+            })?;
+        }
+    }
+    Ok(predicted)
+}
+
 /// The predictions of a model beside the truth; none for plain values.
-pub fn predicted_rows(model: &TrainedModel, data: &Dataset, threads: &Threads) -> Result<Vec<PredictedRow>> {
-    let Prediction::Distributions(predicted) = model.predict_with(data.inputs(), threads)? else {
-        return Ok(Vec::new());
-    };
+pub fn predicted_rows(prediction: &Prediction, data: &Dataset) -> Vec<PredictedRow> {
+    let Prediction::Distributions(predicted) = prediction else { return Vec::new() };
     let row = |row: usize| PredictedRow {
         row,
         fold: 0,
@@ -60,20 +87,58 @@ pub fn predicted_rows(model: &TrainedModel, data: &Dataset, threads: &Threads) -
         predicted: predicted.row(row).to_vec(),
         value: data.truth().map(|truth| truth[row]),
     };
-    Ok((0..data.rows()).map(row).collect())
+    (0..data.rows()).map(row).collect()
 }
+
+/// What the rows are to the model, with their predictions where these may be shown.
+pub fn shown_predictions(
+    model: &TrainedModel,
+    data: &Dataset,
+    out_of_fold: Option<Matrix<f32>>,
+    threads: &Threads,
+) -> Result<(RowsShown, Option<Prediction>)> {
+    // Models of earlier versions do not know their rows: who names out-of-fold predictions knows.
+    let fitted_on =
+        model.was_fitted_on(data.inputs()) || (model.known_inputs().is_none() && out_of_fold.is_some());
+    Ok(match (fitted_on, out_of_fold) {
+        (true, Some(predicted)) => (RowsShown::OutOfFold, Some(Prediction::Distributions(predicted))),
+        (true, None) => (RowsShown::Training, None),
+        (false, _) => (RowsShown::New, Some(model.predict_with(data.inputs(), threads)?)),
+    })
+}
+
+/// How the report measures subgroups of rows.
+pub type BySubgroup<'a> = &'a dyn Fn(&Prediction) -> Result<Subgroups>;
 
 /// All that the report shows of a model. Without chosen rows, the path of the median row is highlighted.
 pub fn inspected(
     name: &str,
     model: &TrainedModel,
     data: &Dataset,
+    out_of_fold: Option<Matrix<f32>>,
+    by: Option<BySubgroup<'_>>,
     chosen: &[usize],
     threads: &Threads,
 ) -> Result<ReportedModel> {
     check_rows(chosen, data)?;
-    let rows = predicted_rows(model, data, threads)?;
+    let (shown, prediction) = shown_predictions(model, data, out_of_fold, threads)?;
+    let rows = prediction.as_ref().map_or(Vec::new(), |prediction| predicted_rows(prediction, data));
+    let trust = match &prediction {
+        Some(Prediction::Distributions(p)) => Some(Trust {
+            reliability: match shown {
+                RowsShown::OutOfFold => Reliability::of_out_of_fold(p, data)?,
+                _ => Reliability::of(p, data, model.conformal.as_ref())?,
+            },
+            out_of_fold: shown == RowsShown::OutOfFold,
+            subgroups: match (by, &prediction) {
+                (Some(by), Some(prediction)) => Some(by(prediction)?),
+                _ => None,
+            },
+        }),
+        _ => None,
+    };
     let highlighted: Vec<usize> = match chosen {
+        [] if rows.is_empty() => (0..data.rows().min(1)).collect(),
         [] => example_rows(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
         chosen => chosen.to_vec(),
     };
@@ -91,6 +156,8 @@ pub fn inspected(
         schema: model.schema.clone(),
         importances,
         view,
+        shown,
+        trust,
         rows,
         chosen: chosen.to_vec(),
     })

@@ -28,6 +28,7 @@ pub fn on_the_command_line(subject: &Subject) -> String {
         Subject::Seed => "--seed",
         Subject::Overwrite => "--force",
         Subject::By => "--by",
+        Subject::OutOfFold => "--out-of-fold",
         Subject::Calibrate => "--calibrate 0.2",
         Subject::Parameter(name) => name,
         Subject::DeviceBuild(name) => {
@@ -51,7 +52,7 @@ mod tests {
     use crate::args::Cli;
 
     /// The subjects that are options of a command.
-    const OPTIONS: [Subject; 24] = [
+    const OPTIONS: [Subject; 25] = [
         Subject::Format,
         Subject::Labels,
         Subject::LabelColumn,
@@ -75,6 +76,7 @@ mod tests {
         Subject::Seed,
         Subject::Overwrite,
         Subject::By,
+        Subject::OutOfFold,
         Subject::Calibrate,
     ];
 

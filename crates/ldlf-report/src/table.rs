@@ -20,6 +20,13 @@ impl Cell {
         Cell { content: Element::new("td").class("number").text(text), key: value }
     }
 
+    /// A mean with the ends of its interval.
+    pub fn between(mean: f64, low: f64, high: f64) -> Self {
+        let ends = Element::new("span").class("std").text(format!(" [{low:.4}, {high:.4}]"));
+        let content = Element::new("td").class("number").text(format!("{mean:.4}")).child(ends);
+        Cell { content, key: Some(mean) }
+    }
+
     /// Mean, standard deviation and rank of a measure; the best is marked in words as well as by style.
     pub fn measured(mean: Option<f64>, std: Option<f64>, rank: f64, best: bool) -> Self {
         let Some(mean) = mean else { return Cell::number(None, 0) };

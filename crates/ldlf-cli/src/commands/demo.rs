@@ -77,7 +77,8 @@ pub fn run(args: &Demo, printer: &Printer) -> Result<Ending> {
     let evaluation = watched(&plan, None, printer)?;
     results::save(&folder, &evaluation, &data)?;
     let threads = args.compute.threads.pool()?;
-    let model_section = inspected("model.ldlf", &trained, &data, &[], &threads)?;
+    let model_section =
+        inspected("model.ldlf", &trained, &data, trained.out_of_fold.clone(), None, &[], &threads)?;
     let page = super::report::of_folder("A first look: votes", &folder, model_section)?;
     super::report::write(&report, Overwrite::Yes, &page)?;
     let names: Vec<&str> = learners.iter().map(|learner| learner.name()).collect();

@@ -1,6 +1,6 @@
 //! `ldlf evaluate`: the measures of a model on a table.
 
-mod compare;
+pub(super) mod compare;
 mod trust;
 
 use std::path::PathBuf;
@@ -227,7 +227,7 @@ fn asked(named: &[&'static [Measure]], is_ordered: bool) -> Result<Vec<&'static 
 }
 
 /// What is compared row by row: K-L, for ordered labels the error of the mean, and what was asked for by name.
-fn asked_of_rows(named: &[&'static [Measure]], is_ordered: bool) -> Vec<&'static Measure> {
+pub(super) fn asked_of_rows(named: &[&'static [Measure]], is_ordered: bool) -> Vec<&'static Measure> {
     let always = measures::usual().iter().filter(|measure| match measure.name {
         "kl" => true,
         "mae_mean" => is_ordered,

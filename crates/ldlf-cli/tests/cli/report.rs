@@ -29,7 +29,6 @@ fn results_and_a_model_become_one_page_without_links() {
         "votes, clean protocol",
         "Model forest",
         "Tree 1 of 2",
-        "Chosen row 5",
         "Leaf usage",
         "Cumulative score",
     ] {
@@ -40,6 +39,82 @@ fn results_and_a_model_become_one_page_without_links() {
     let again = page.clone();
     folder.succeed("report results --model forest.ldlf --data votes.csv --row 5 --title Votes -o page.html --force --threads 2");
     assert!(folder.read("page.html") == again, "the same call gives the same bytes");
+}
+
+/// Rows that a forest of [`with_results`] did not learn from, two countries of them.
+fn add_new_rows(folder: &Folder) {
+    folder.succeed("generate mixture --rows 40 --features 3 --labels 4 --votes 10 --seed 9 --out new.csv -q");
+    let text = folder.read("new.csv");
+    let countries = text.lines().enumerate().map(|(line, text)| match line {
+        0 => format!("{text},country\n"),
+        line => format!("{text},{}\n", ["Chile", "Norway"][line % 2]),
+    });
+    folder.write("new.csv", &countries.collect::<String>());
+}
+
+#[test]
+fn training_rows_are_never_shown_as_if_they_were_new() {
+    let folder = with_results();
+    let call = folder.call("report --model forest.ldlf --data votes.csv -o page.html");
+    let note =
+        "note: the model was trained on these rows, which are not shown; name --out-of-fold, or other rows";
+    assert!(call.contains(note), "{call}");
+    let page = folder.read("page.html");
+    assert!(page.contains("trained on these rows") && page.contains("They are not shown"), "{page}");
+    assert!(!page.contains("Reliability by label") && !page.contains("Median row"));
+}
+
+#[test]
+fn training_rows_are_shown_as_predicted_out_of_fold() {
+    let folder = with_results();
+    let small = "--labels votes_* --label-values 1..4 --set trees=4 --set depth=3 --set iterations=60 --set leave_out=2";
+    folder.succeed(&format!("train votes.csv {small} --out-of-fold unseen.csv --out checked.ldlf -q"));
+    folder.succeed(
+        "report --model checked.ldlf --data votes.csv --out-of-fold unseen.csv --row 5 -o page.html",
+    );
+    let page = folder.read("page.html");
+    for part in
+        ["predicted out of fold", "Chosen row 5", "Reliability by label", "(PIT)", "made by the other half"]
+    {
+        assert!(page.contains(part), "{part} is not on the page");
+    }
+    let text = folder.read("unseen.csv");
+    folder.write("short.csv", &text.lines().take(11).collect::<Vec<_>>().join("\n"));
+    folder.write("odd.csv", &text.replacen("0.", "x", 1));
+    let of = |file: &str| {
+        folder.call(&format!("report --model checked.ldlf --data votes.csv --out-of-fold {file} -o no.html"))
+    };
+    let short = of("short.csv");
+    assert!(
+        short.starts_with("exit 2") && short.contains("--out-of-fold has 10 rows, the data 60 rows"),
+        "{short}"
+    );
+    let odd = of("odd.csv");
+    assert!(odd.starts_with("exit 3") && odd.contains("is not a share between 0 and 1"), "{odd}");
+    assert!(!folder.path("no.html").exists());
+}
+
+#[test]
+fn new_rows_show_how_far_a_model_can_be_trusted_and_for_whom() {
+    let folder = with_results();
+    add_new_rows(&folder);
+    folder.succeed("report --model forest.ldlf --data new.csv --by country -o page.html");
+    let page = folder.read("page.html");
+    for part in [
+        "Trust",
+        "calibration",
+        "quantiles, no promise",
+        "(PIT)",
+        "By country",
+        "Chile",
+        "Norway",
+        "Median row",
+    ] {
+        assert!(page.contains(part), "{part} is not on the page");
+    }
+    assert!(!page.contains("trained on these rows"));
+    let absent = folder.call("report --model forest.ldlf --data new.csv --by oak -o no.html");
+    assert!(absent.starts_with("exit 3") || absent.starts_with("exit 2"), "{absent}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod comparison;
 mod evaluation;
 mod model;
 mod sweep;
+mod trust;
 
 use ldlf_core::Result;
 
@@ -11,7 +12,8 @@ use crate::Figure;
 use crate::load::Evaluation;
 use crate::markup::Element;
 use crate::palette::{DARK, LIGHT, page_figure_rules};
-pub use model::{ReportedModel, feature_name};
+pub use model::{ReportedModel, RowsShown, feature_name};
+pub use trust::{Subgroups, Trust};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

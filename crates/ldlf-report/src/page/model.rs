@@ -4,13 +4,24 @@ use ldlf_core::Schema;
 use ldlf_core::explain::Importances;
 use ldlf_core::forest_view::ForestView;
 
-use super::{Figures, Section, facts};
+use super::{Figures, Section, Trust, facts, trust};
 use crate::load::PredictedRow;
 use crate::plots;
-use crate::rows::example_rows;
+use crate::rows::{example_rows, label_errors, mode_errors};
 
 /// Trees that are drawn; a forest has many, and they look alike.
 const TREES: usize = 3;
+
+/// What the rows of a report are to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsShown {
+    /// It did not learn from them, as far as is known.
+    New,
+    /// It learnt from them, and they are predicted by trees that left them out.
+    OutOfFold,
+    /// It learnt from them, and nobody has predicted them without: they are not shown.
+    Training,
+}
 
 /// A model evaluated on some data.
 pub struct ReportedModel {
@@ -24,6 +35,10 @@ pub struct ReportedModel {
     pub importances: Option<Importances>,
     /// Its trees, where it has soft ones. The path of the first chosen row is highlighted.
     pub view: Option<ForestView>,
+    /// What the rows are to the model.
+    pub shown: RowsShown,
+    /// How far its predictions can be relied on; none for plain values and for rows that it learnt from.
+    pub trust: Option<Trust>,
     /// Its predictions beside the truth, where the data has both.
     pub rows: Vec<PredictedRow>,
     /// Rows to show beside the best, the median and the worst.
@@ -40,6 +55,17 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
     let mut section = Section::new("model", format!("Model {}", model.name));
     section.add(facts(&model.facts));
     let name = |feature: usize| feature_name(&model.schema, feature);
+    match model.shown {
+        RowsShown::New => {}
+        RowsShown::OutOfFold => section.text(
+            "The model was trained on these rows. Each is shown as it was predicted out of fold, without having been learnt from.",
+        ),
+        RowsShown::Training => section.text(
+            "The model was trained on these rows, so that its predictions of them would look better than those of new rows. They are \
+             not shown: name out-of-fold predictions of the training, or data that the model has not seen. The importance of features \
+             and the use of leaves below are those of the training rows.",
+        ),
+    }
     if !model.rows.is_empty() {
         let shown = example_rows(&model.rows, &model.chosen);
         section.add(figures.html(&plots::distributions(
@@ -48,6 +74,17 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
             &shown,
             &model.schema.label_names,
         )));
+        let (labels, own) = (&model.schema.label_names, |numbers| [(model.name.clone(), numbers)]);
+        section.heading("Labels");
+        let errors = label_errors(&model.rows, labels.len());
+        section.add(figures.html(&plots::label_error("its data", labels, &own(errors))));
+        if let Some(values) = &model.schema.label_values {
+            let errors = mode_errors(&model.rows, values);
+            section.add(figures.html(&plots::cumulative_score("its data", &own(errors))));
+        }
+    }
+    if let Some(found) = &model.trust {
+        trust::add(found, &model.schema.label_names, &mut section, figures);
     }
     if let Some(importances) = &model.importances {
         section.heading("Features");

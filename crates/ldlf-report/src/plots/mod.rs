@@ -11,6 +11,8 @@ mod label_error;
 mod leaf_usage;
 mod learning_curve;
 mod legend;
+mod pit;
+mod reliability;
 mod sweep;
 mod tree;
 
@@ -23,6 +25,8 @@ pub use importance::importance;
 pub use label_error::label_error;
 pub use leaf_usage::leaf_usage;
 pub use learning_curve::learning_curve;
+pub use pit::pit;
+pub use reliability::reliability;
 pub use sweep::{PublishedPoint, Series, SweepCurves, sweep};
 pub use tree::{TreeFigure, tree};
 

@@ -23,7 +23,8 @@ const LEVEL: f64 = 0.9;
 /// One number per row, with what tables call it.
 pub struct PerRow {
     name: &'static str,
-    title: String,
+    /// What tables call it.
+    pub title: String,
     values: Vec<f64>,
 }
 
@@ -89,7 +90,7 @@ pub fn subgroups(
 }
 
 /// The means of some rows, with their intervals.
-fn means(compared: &[PerRow], data: &Dataset, rows: &[usize]) -> Vec<Bootstrapped> {
+pub fn means(compared: &[PerRow], data: &Dataset, rows: &[usize]) -> Vec<Bootstrapped> {
     let pick = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
     let weights: Option<Vec<f32>> =
         data.weights().map(|weights| rows.iter().map(|&row| weights[row]).collect());
@@ -165,6 +166,6 @@ fn cell(mean: Bootstrapped) -> String {
     format!("{:.4} [{:.4}, {:.4}]", mean.value, mean.low, mean.high)
 }
 
-fn units(data: &Dataset) -> &'static str {
+pub fn units(data: &Dataset) -> &'static str {
     if data.groups().is_some() { "groups" } else { "rows" }
 }
