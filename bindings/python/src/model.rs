@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ldlf::internals::core::explain::{SourceColumn, importance_of};
+use ldlf::internals::core::explain::{SourceColumn, explain, importance_of};
 use ldlf::internals::core::forest_view::{ForestView, SplitFeature, TreeView};
 use ldlf::internals::core::stored::{Array, Parts};
 use ldlf::internals::io::output::Overwrite;
 use ldlf::{Dataset, Error, FitEvent, Inputs, Prediction, Threads, TrainedModel, registry};
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,17 +22,26 @@ use crate::training::{EventTuple, event_tuple};
 /// A tree as Python gets it.
 type TreeTuple = (Vec<Vec<(usize, f64)>>, Vec<Vec<f32>>, Vec<f64>);
 
+/// An explanation as Python gets it.
+type ExplainedTuple<'py> = (&'static str, Vec<String>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray3<f64>>);
+
 /// A trained model. Never changes; pickles as the bytes of its model file.
 #[pyclass(frozen, module = "ldlf._engine")]
 pub struct Model {
     model: Arc<TrainedModel>,
     history: Vec<FitEvent>,
+    checkpoint: Option<Parts>,
 }
 
 impl Model {
-    /// A model fresh from its fit.
+    /// A model, and what happened in its fit.
     pub fn new(model: TrainedModel, history: Vec<FitEvent>) -> Self {
-        Model { model: Arc::new(model), history }
+        Model::fitted(model, history, None)
+    }
+
+    /// A model fresh from its fit, with a checkpoint to continue from.
+    pub fn fitted(model: TrainedModel, history: Vec<FitEvent>, checkpoint: Option<Parts>) -> Self {
+        Model { model: Arc::new(model), history, checkpoint }
     }
 }
 
@@ -137,6 +146,13 @@ impl Model {
         self.history.iter().map(event_tuple).collect()
     }
 
+    /// The bytes of the checkpoint that the fit was asked to keep, where the learner can resume.
+    fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(parts) = &self.checkpoint else { return Ok(None) };
+        let bytes = py.detach(|| parts.to_bytes()).map_err(raise)?;
+        Ok(Some(PyBytes::new(py, &bytes)))
+    }
+
     /// What the model says about its training rows without having seen them, `[rows, labels]`, where the learner can tell and the
     /// model is fresh from its fit.
     fn out_of_fold<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f32>>>> {
@@ -181,6 +197,26 @@ impl Model {
             Ok::<_, Error>(rises)
         };
         Ok(PyArray1::from_vec(py, run_silently(py, work)?.map_err(raise)?))
+    }
+
+    /// What every column adds to the mean prediction over background rows, label by label: how it was found, the columns, the mean
+    /// prediction `[labels]`, the parts `[rows, columns, labels]`.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        background: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<ExplainedTuple<'py>> {
+        let (rows, background) = (features(rows)?, features(background)?);
+        let model = self.model.clone();
+        let work = move || explain(&model, &background, &rows, &Threads::new(threads)?);
+        let found = run_silently(py, work)?.map_err(raise)?;
+        let shape = [found.rows.len(), found.columns.len(), found.labels.len()];
+        let parts = found.rows.iter().flat_map(|row| row.contributions.as_slice()).copied().collect();
+        let names = found.columns.into_iter().map(|column| column.name).collect();
+        let parts = PyArray1::from_vec(py, parts).reshape(shape)?;
+        Ok((found.method.described(), names, PyArray1::from_vec(py, found.base), parts))
     }
 
     /// The trees of a forest over some rows, or None of other models. Each is: by split the strongest features with their effects, by

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use ldlf::internals::core::parameters::{Kind, Parameter, show_value};
+use ldlf::internals::core::stored::Parts;
 use ldlf::{
     FitContext, FitEvent, InProgress, Observer, Result, Settings, StopReason, Threads, TrainedModel, Value,
     registry,
@@ -17,9 +18,12 @@ use crate::inputs::{Names, dataset};
 use crate::model::Model;
 
 /// Fits a learner and gives its model. `settings` is a JSON object; `callback(event, iteration, total, loss, kl)` is called on
-/// every event and ends the fit by returning `True`.
+/// every event and ends the fit by returning `True`. With `keep_checkpoint` the model has one of the last moment; `checkpoint` is
+/// one to resume from.
 #[pyfunction]
-#[pyo3(signature = (learner, settings, features, targets, weights, names, seed, threads, callback=None))]
+#[pyo3(signature = (
+    learner, settings, features, targets, weights, names, seed, threads, callback=None, keep_checkpoint=false, checkpoint=None
+))]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by name, in Python")]
 pub fn fit(
     py: Python<'_>,
@@ -32,6 +36,8 @@ pub fn fit(
     seed: u64,
     threads: usize,
     callback: Option<Bound<'_, PyAny>>,
+    keep_checkpoint: bool,
+    checkpoint: Option<&[u8]>,
 ) -> PyResult<Model> {
     let entry = registry::find(learner).map_err(raise)?;
     let settings: Settings = serde_json::from_str(settings)
@@ -39,29 +45,31 @@ pub fn fit(
     check_kinds(&settings, &(entry.parameters)())?;
     let learner = (entry.build)(&settings).map_err(raise)?;
     let data = dataset(features, &targets, weights, names)?;
+    let resume = checkpoint.map(Parts::from_bytes).transpose().map_err(raise)?;
     let listens = callback.is_some();
     let on_event = |event: FitEvent| match &callback {
         None => Ok(true),
         Some(callback) => Ok(!callback.call1(event_tuple(&event))?.is_truthy()?),
     };
-    type Fit = (TrainedModel, Vec<FitEvent>);
+    type Fit = (TrainedModel, Vec<FitEvent>, Option<Parts>);
     let work = move |worker: &Worker<FitEvent, Result<Fit>>| {
-        let mut watcher = Watcher { worker, listens };
+        let mut watcher = Watcher { worker, listens, keeps: keep_checkpoint, checkpoint: None };
         let mut context = FitContext::new(seed, Threads::new(threads)?, &mut watcher);
+        context.resume = resume;
         let model = TrainedModel::fit(learner.as_ref(), &data, &mut context)?;
         let history = std::mem::take(&mut context.history);
-        Ok((model, history))
+        Ok((model, history, watcher.checkpoint))
     };
     // The best model so far goes with the exception: the estimator keeps it.
     let on_interrupted = |error: &PyErr, result: Result<Fit>| {
-        if let Ok((model, history)) = result
+        if let Ok((model, history, checkpoint)) = result
             && error.is_instance_of::<PyKeyboardInterrupt>(py)
         {
-            let _ = error.value(py).setattr("ldlf_model", Model::new(model, history));
+            let _ = error.value(py).setattr("ldlf_model", Model::fitted(model, history, checkpoint));
         }
     };
-    let (model, history) = run(py, work, on_event, on_interrupted)?.map_err(raise)?;
-    Ok(Model::new(model, history))
+    let (model, history, checkpoint) = run(py, work, on_event, on_interrupted)?.map_err(raise)?;
+    Ok(Model::fitted(model, history, checkpoint))
 }
 
 /// A value of another kind than its parameter takes is a `TypeError`; a value out of range is left to the learner's own check.
@@ -83,15 +91,23 @@ pub fn check_kinds(settings: &Settings, declared: &[Parameter]) -> PyResult<()> 
     Ok(())
 }
 
-/// Stops when the caller wants to, and passes events on if there is a callback.
+/// Stops when the caller wants to, passes events on if there is a callback, and keeps the last checkpoint if one is wanted.
 struct Watcher<'a, R> {
     worker: &'a Worker<FitEvent, R>,
     listens: bool,
+    keeps: bool,
+    checkpoint: Option<Parts>,
 }
 
 impl<R> Observer for Watcher<'_, R> {
-    fn observe(&mut self, event: &FitEvent, _: &dyn InProgress) -> ControlFlow<StopReason> {
-        if self.worker.must_stop() || (self.listens && !self.worker.report(event.clone())) {
+    fn observe(&mut self, event: &FitEvent, state: &dyn InProgress) -> ControlFlow<StopReason> {
+        let stop = self.worker.must_stop() || (self.listens && !self.worker.report(event.clone()));
+        // A fit may end after any leaf update or validation, and after its last iteration.
+        let may_end = !matches!(event, FitEvent::Iteration { iteration, total, .. } if iteration < total);
+        if self.keeps && (stop || may_end) {
+            self.checkpoint = state.checkpoint().or(self.checkpoint.take());
+        }
+        if stop {
             return ControlFlow::Break(StopReason::Interrupted);
         }
         ControlFlow::Continue(())

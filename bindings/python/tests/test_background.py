@@ -54,8 +54,8 @@ LONG_FIT = """
     [
         ("LDLForest", 20_000, "min_iterations=10**6, iterations=10**6, early_stopping=False"),
         # Searches long before it tells of a first iteration.
-        ("LDSVR", 12_000, "search_rows=12_000"),
-        ("AAKNN", 200_000, "n_jobs=1"),
+        ("SupportVectorLDL", 12_000, "search_rows=12_000"),
+        ("KNeighborsLDL", 200_000, "n_jobs=1"),
     ],
 )
 def test_ctrl_c_is_heard_long_before_the_fit_ends(name, rows, parameters):

@@ -125,7 +125,7 @@ def test_without_names_the_columns_are_counted(rows):
 
 def test_values_have_one_column(ages):
     X, y = ages
-    model = quick(ldlf.LARR).fit(pd.DataFrame(X, columns=NAMES), y)
+    model = quick(ldlf.LocallyAdjustedRegressor).fit(pd.DataFrame(X, columns=NAMES), y)
     found = model.predict_batches(pd.DataFrame(X, columns=NAMES)).read_all()
     assert found.column_names == ["value"]
     np.testing.assert_allclose(found["value"], model.predict(pd.DataFrame(X, columns=NAMES)))

@@ -59,12 +59,32 @@ def test_the_command_line_reads_our_models_and_we_read_its(command, table, tmp_p
     theirs = tmp_path / "theirs.ldlf"
     command("-q", "train", table, "--labels", "votes_*", "--learner", "aa-knn", "--set", "neighbors=3", "--out", theirs)
     loaded = ldlf.load(theirs)
-    assert isinstance(loaded, ldlf.AAKNN) and loaded.neighbors == 3
+    assert isinstance(loaded, ldlf.KNeighborsLDL) and loaded.neighbors == 3
     assert loaded.feature_names_in_.tolist() == list(X.columns)
     assert loaded.classes_.tolist() == list(votes.columns)
-    np.testing.assert_array_equal(loaded.predict(X), ldlf.AAKNN(neighbors=3).fit(X, votes).predict(X))
-    np.testing.assert_array_equal(loaded.predict(X.to_numpy()), loaded.predict(X))
+    np.testing.assert_array_equal(loaded.predict(X), ldlf.KNeighborsLDL(neighbors=3).fit(X, votes).predict(X))
+    np.testing.assert_array_equal(loaded.predict(X.rename(columns=str)), loaded.predict(X))
     assert loaded.score(X, votes) < 0
+
+
+def test_a_model_of_the_command_predicts_the_raw_table_that_it_learnt_from(command, tmp_path):
+    draws = np.random.default_rng(0)
+    colour = draws.integers(3, size=120)
+    size = draws.normal(size=120)
+    size[::5] = np.nan
+    frame = pd.DataFrame({"colour": np.array(["red", "green", "blue"])[colour], "size": size})
+    votes = pd.DataFrame(np.eye(3, dtype=int)[colour] * 8 + 1, columns=["votes_1", "votes_2", "votes_3"])
+    table, model, out = tmp_path / "table.csv", tmp_path / "model.ldlf", tmp_path / "out.csv"
+    frame.join(votes).to_csv(table, index=False)
+    command(
+        "-q", "train", table, "--labels", "votes_*", "--learner", "random-forest", "--set", "trees=5", "--out", model
+    )
+    command("-q", "predict", model, table, "--out", out)
+    loaded = ldlf.load(model)
+    assert loaded.feature_names_in_.tolist() == ["colour", "size"]
+    told = pd.read_csv(out)
+    np.testing.assert_allclose(loaded.predict(frame), told, atol=1e-6)
+    np.testing.assert_allclose(loaded.predict_frame(frame.join(votes)), told, atol=1e-6)
 
 
 def test_generated_data_is_the_command_lines(command, table):

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from ldlf._cluster import Workers
 from ldlf.dask import LDLForest
 from ldlf.datasets import make_mixture
 from scipy import sparse
@@ -185,6 +186,25 @@ def test_a_worker_that_never_comes_back_is_done_without(data, alone):
                 worker.wait()
 
 
+def test_a_replacement_that_the_scheduler_has_just_forgotten_is_chosen_anew(data, alone, monkeypatch):
+    alive, asked = Workers._alive, []
+
+    def late(self):
+        # The second answer, to the replacement of the killed worker, still has one that is gone.
+        asked.append(alive(self))
+        return {**asked[-1], "tcp://127.0.0.1:1": 1} if len(asked) == 2 else asked[-1]
+
+    monkeypatch.setattr(Workers, "_alive", late)
+    with cluster_of(2) as cluster, Client(cluster, set_as_default=False) as client:
+
+        def kill(progress):
+            if progress.event == "iteration" and progress.iteration == 5:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+        assert LDLForest(client, **SMALL).fit(*data, callback=kill).to_bytes() == alone
+    assert len(asked) == 3
+
+
 def test_two_trainings_at_once_do_not_disturb_each_other(client, data, alone):
     other = {**SMALL, "random_state": 7}
     expected = [alone, LDLForest(**other).fit(*data).to_bytes()]
@@ -208,7 +228,8 @@ def test_ctrl_c_ends_the_fit_and_frees_the_workers(tmp_path):
             """
             import time
             from distributed import Client, LocalCluster
-            from ldlf.dask import LDLForest
+            from ldlf._cluster import Workers
+from ldlf.dask import LDLForest
             from ldlf.datasets import make_mixture
 
             if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ldlf import AAKNN, BFGSLDL, LDLForest, LDLForestAuto, LDLForestClassifier, MeanLDL
+from ldlf import KNeighborsLDL, LDLForest, LDLForestAuto, LDLForestClassifier, MaximumEntropyLDL, MeanLDL
 from ldlf.measures import kl
 from quick import distribution_learners, quick
 from sklearn.exceptions import NotFittedError
@@ -18,8 +18,8 @@ def test_every_learner_predicts_distributions_and_beats_or_meets_the_floor(learn
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
     np.testing.assert_array_equal(found, model.predict_proba(X))
     assert model.score(X, y) == pytest.approx(-kl(y, found), abs=1e-6)
-    # Naive Bayes is over-confident on these rows; IISALDL learns a Gaussian around each row's mean instead of its distribution.
-    if learner.__name__ not in ("PTBayes", "IISALDL"):
+    # Naive Bayes is over-confident on these rows; AdaptiveIterativeScalingLDL learns a Gaussian around each row's mean instead of its distribution.
+    if learner.__name__ not in ("NaiveBayesLDL", "AdaptiveIterativeScalingLDL"):
         assert model.score(X, y) >= MeanLDL().fit(X, y).score(X, y) - 1e-6
 
 
@@ -41,7 +41,7 @@ def test_vote_counts_and_their_shares_give_the_same_model(votes):
 
 def test_a_label_array_is_one_hot():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    model = AAKNN(neighbors=1).fit(X, ["cat", "dog", "cat", "eel"])
+    model = KNeighborsLDL(neighbors=1).fit(X, ["cat", "dog", "cat", "eel"])
     assert model.classes_.tolist() == ["cat", "dog", "eel"]
     np.testing.assert_allclose(model.predict(X), [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-6)
     assert model.predict_label(X).tolist() == ["cat", "dog", "cat", "eel"]
@@ -50,7 +50,10 @@ def test_a_label_array_is_one_hot():
 def test_a_column_of_labels_is_a_label_array():
     X = np.arange(6.0).reshape(3, 2)
     labels = np.array([1, 0, 1])
-    assert AAKNN(neighbors=1).fit(X, labels).to_bytes() == AAKNN(neighbors=1).fit(X, labels[:, None]).to_bytes()
+    assert (
+        KNeighborsLDL(neighbors=1).fit(X, labels).to_bytes()
+        == KNeighborsLDL(neighbors=1).fit(X, labels[:, None]).to_bytes()
+    )
 
 
 def test_the_names_of_label_columns_are_the_classes(distributions):
@@ -82,7 +85,7 @@ def test_ordered_labels_have_means_quantiles_intervals_and_samples():
 
 def test_a_single_ordered_label_spreads_by_sigma(ages):
     X, age = ages
-    model = BFGSLDL(sigma=2.0, l2=0.1).fit(X, age)
+    model = MaximumEntropyLDL(sigma=2.0, l2=0.1).fit(X, age)
     assert model.classes_.tolist() == list(range(int(age.min()), int(age.max()) + 1))
     error = np.abs(model.predict_mean(X) - age).mean()
     assert error < np.abs(age - age.mean()).mean() / 2

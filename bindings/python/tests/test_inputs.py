@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from ldlf import AAKNN, LDLForest, MeanLDL, measures
+from ldlf import KNeighborsLDL, LDLForest, MeanLDL, measures
 from ldlf.datasets import make_mixture
 from quick import quick
 from scipy import sparse
@@ -111,7 +111,7 @@ def test_sparse_rows_out_of_order_and_with_repeats_are_summed():
     messy = sparse.csr_matrix((np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), np.array([0, 3, 3])), shape=(2, 2))
     tidy = sparse.csr_matrix(np.array([[2.0, 4.0], [0.0, 0.0]]))
     y = [[1, 0], [0, 1]]
-    assert AAKNN(neighbors=1).fit(messy, y).to_bytes() == AAKNN(neighbors=1).fit(tidy, y).to_bytes()
+    assert KNeighborsLDL(neighbors=1).fit(messy, y).to_bytes() == KNeighborsLDL(neighbors=1).fit(tidy, y).to_bytes()
     assert messy.nnz == 3, "the caller's matrix is not changed"
 
 

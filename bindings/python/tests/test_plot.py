@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from ldlf import AAKNN, LabelDistribution, LDLForest, MeanLDL, plot
+from ldlf import KNeighborsLDL, LabelDistribution, LDLForest, MeanLDL, plot
 from matplotlib.axes import Axes
 from quick import quick
 from sklearn.model_selection import GridSearchCV
@@ -91,7 +91,7 @@ def test_the_learning_curve_shows_loss_and_validation(distributions):
 
 
 def test_a_sweep_shows_the_score_of_every_value(distributions):
-    search = GridSearchCV(AAKNN(), {"neighbors": [1, 5, 20]}, cv=3).fit(*distributions)
+    search = GridSearchCV(KNeighborsLDL(), {"neighbors": [1, 5, 20]}, cv=3).fit(*distributions)
     axes = plot.sweep(search, "neighbors")
     np.testing.assert_allclose(axes.get_lines()[0].get_ydata(), search.cv_results_["mean_test_score"])
 
@@ -111,8 +111,8 @@ def test_a_tree_shows_features_shares_and_labels(distributions):
     assert len(axes.patches) == 4 * 4
     with pytest.raises(ValueError, match="tree must be between 0 and 4, got 9"):
         plot.tree(forest, frame, 9)
-    with pytest.raises(ValueError, match="AAKNN has no soft trees to draw"):
-        plot.tree(AAKNN(neighbors=3).fit(X, y), X)
+    with pytest.raises(ValueError, match="KNeighborsLDL has no soft trees to draw"):
+        plot.tree(KNeighborsLDL(neighbors=3).fit(X, y), X)
 
 
 def test_a_deep_tree_is_folded_where_few_rows_pass(distributions):

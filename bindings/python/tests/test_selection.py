@@ -7,7 +7,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from ldlf import AAKNN, LDLForest, LDLForestClassifier, MeanLDL
+from ldlf import KNeighborsLDL, LDLForest, LDLForestClassifier, MeanLDL
 from ldlf.scorers import SCORERS, MeasureScorer, neg_kl
 from quick import every_estimator, quick
 from sklearn.base import clone
@@ -46,9 +46,9 @@ def test_clone_copies_parameters_only(distributions):
 
 def test_a_grid_search_over_a_pipeline(distributions):
     X, y = distributions
-    pipeline = make_pipeline(StandardScaler(), AAKNN())
-    search = GridSearchCV(pipeline, {"aaknn__neighbors": [1, 10, 100]}, cv=3, scoring=neg_kl).fit(X, y)
-    assert search.best_params_ == {"aaknn__neighbors": 10}
+    pipeline = make_pipeline(StandardScaler(), KNeighborsLDL())
+    search = GridSearchCV(pipeline, {"kneighborsldl__neighbors": [1, 10, 100]}, cv=3, scoring=neg_kl).fit(X, y)
+    assert search.best_params_ == {"kneighborsldl__neighbors": 10}
     assert search.predict(X).shape == y.shape
     assert search.score(X, y) == pytest.approx(search.best_estimator_.score(X, y), abs=1e-6)
 
@@ -74,7 +74,7 @@ def test_a_forked_process_fits_after_its_parent_did(distributions):
 
 def test_ordered_scorers_are_errors(ages):
     X, age = ages
-    model = AAKNN(neighbors=5).fit(X, age)
+    model = KNeighborsLDL(neighbors=5).fit(X, age)
     assert SCORERS["neg_mae_mean"](model, X, age) == pytest.approx(-np.abs(model.predict_mean(X) - age).mean())
     assert SCORERS["neg_mae_mode"](model, X, age) == pytest.approx(-np.abs(model.predict_label(X) - age).mean())
     assert SCORERS["neg_mae_median"](model, X, age) == pytest.approx(-np.abs(model.predict_quantile(X) - age).mean())
@@ -83,7 +83,7 @@ def test_ordered_scorers_are_errors(ages):
 
 def test_ordered_scorers_read_distributions_as_they_read_predictions(ages):
     X, age = ages
-    model = AAKNN(neighbors=5).fit(X, age)
+    model = KNeighborsLDL(neighbors=5).fit(X, age)
     truth = np.eye(len(model.classes_))[np.searchsorted(model.classes_, age)]
     for name in ("neg_mae_mode", "neg_mae_mean", "neg_mae_median", "cs_5"):
         assert SCORERS[name](model, X, truth) == pytest.approx(SCORERS[name](model, X, age)), name
@@ -117,4 +117,4 @@ def test_the_classifier_stacks_votes_and_is_calibrated():
 
 def test_the_floor_scores_below_a_learner(distributions):
     X, y = distributions
-    assert neg_kl(MeanLDL().fit(X, y), X, y) < neg_kl(AAKNN(neighbors=3).fit(X, y), X, y) < 0
+    assert neg_kl(MeanLDL().fit(X, y), X, y) < neg_kl(KNeighborsLDL(neighbors=3).fit(X, y), X, y) < 0

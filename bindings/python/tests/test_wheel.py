@@ -49,6 +49,13 @@ def test_every_public_name_is_found_and_others_are_not():
         assert not hasattr(ldlf, name)
 
 
+def test_acronyms_lead_to_the_names_of_today():
+    for former, learner in ldlf._FORMER.items():
+        with pytest.warns(DeprecationWarning, match=f"ldlf.{former} is now called ldlf."):
+            assert getattr(ldlf, former) is ldlf.LEARNERS[learner]
+        assert former not in ldlf.__all__
+
+
 def test_licences_are_those_of_the_repository_and_third_parties_are_named():
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):
         assert (PACKAGE / name).read_bytes() == (REPOSITORY / name).read_bytes()

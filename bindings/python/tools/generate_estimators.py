@@ -19,15 +19,29 @@ from pathlib import Path
 
 TARGET = Path(__file__).resolve().parent.parent / "python" / "ldlf" / "_estimators.py"
 
-# What Python calls the learners; a name that is not here is put together from its parts.
+# What Python calls the learners: what they are, where the literature has an acronym. A new learner is called by the parts of its name.
 CLASS_NAMES = {
     "sldlf": "LDLForest",
     "sldlf-auto": "LDLForestAuto",
-    "ldlogitboost": "LDLogitBoost",
-    "aoso-ldlogitboost": "AOSOLDLogitBoost",
-    "pt-bayes": "PTBayes",
-    "random-forest": "RandomForestLDL",
+    "sndf-ldl": "NeuralDecisionForestLDL",
+    "aa-bp": "NeuralNetworkLDL",
+    "aa-knn": "KNeighborsLDL",
+    "aas": "AgeSpecificRegressor",
+    "aoso-ldlogitboost": "AdaptiveLDLogitBoost",
+    "bfgs-ldl": "MaximumEntropyLDL",
+    "cpnn": "ConditionalNetworkLDL",
+    "d2ldl": "RebuiltTargetsLDL",
     "extra-trees": "ExtraTreesLDL",
+    "iis-aldl": "AdaptiveIterativeScalingLDL",
+    "iis-ldl": "IterativeScalingLDL",
+    "kernel-ridge": "KernelRidgeLDL",
+    "larr": "LocallyAdjustedRegressor",
+    "ldlogitboost": "LDLogitBoost",
+    "ldsvr": "SupportVectorLDL",
+    "pt-bayes": "NaiveBayesLDL",
+    "pt-svm": "PairwiseSVMLDL",
+    "random-forest": "RandomForestLDL",
+    "sce-ldl": "SparseEncodingLDL",
     "mean": "MeanLDL",
 }
 
@@ -68,6 +82,16 @@ SHARED = [
     ("verbose", "False", "bool", "bool, default=False", "Whether to show a bar on standard error while fitting."),
 ]
 
+# What learners that can be continued have beside these.
+WARM_START = (
+    "warm_start",
+    "False",
+    "bool",
+    "bool, default=False",
+    "Whether ``fit`` goes on where the last one ended, by Ctrl-C, a callback or its iterations: on the same rows with the same "
+    "parameters, but for iterations, which may be raised (with epochs=None). Keeps a checkpoint of the size of a few models.",
+)
+
 HEAD = '''"""Every learner as an estimator. Written by tools/generate_estimators.py from the declarations in Rust; do not edit."""
 
 from __future__ import annotations
@@ -79,7 +103,7 @@ from ._base import {bases}
 
 
 def class_name(learner):
-    return CLASS_NAMES.get(learner, learner.replace("-", "").upper())
+    return CLASS_NAMES.get(learner, "".join(part.capitalize() for part in learner.split("-")))
 
 
 def python_literal(value):
@@ -165,7 +189,8 @@ def docstring(entry, name):
 def shared_by(entry):
     """The shared parameters, but for those that the learner declares itself: one value then serves both."""
     declared = {parameter["name"] for parameter in entry["parameters"]}
-    return [shared for shared in SHARED if shared[0] not in declared]
+    shared = [*SHARED, WARM_START] if entry["abilities"]["resumes"] else SHARED
+    return [each for each in shared if each[0] not in declared]
 
 
 def has_budget(entry):

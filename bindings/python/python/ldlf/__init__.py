@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._distribution import LabelDistribution as LabelDistribution
     from ._estimators import *  # noqa: F403
     from ._estimators import LEARNERS as LEARNERS
+    from ._explain import Explanation as Explanation
     from ._files import load as load
     from ._regressor import LDLForestRegressor as LDLForestRegressor
 
@@ -30,6 +31,7 @@ _SUBMODULES = ("dask", "datasets", "measures", "pipeline", "plot", "scorers", "t
 
 #: Where a name is, if not among the estimators.
 _HOMES = {
+    "Explanation": "_explain",
     "LDLEstimator": "_base",
     "LDLForestClassifier": "_classifier",
     "LDLForestRegressor": "_regressor",
@@ -39,10 +41,35 @@ _HOMES = {
     "load": "_files",
 }
 
+#: Acronyms that learners were called by, and still go by in the literature and in the command.
+_FORMER = {
+    "AABP": "aa-bp",
+    "AAKNN": "aa-knn",
+    "AAS": "aas",
+    "AOSOLDLogitBoost": "aoso-ldlogitboost",
+    "BFGSLDL": "bfgs-ldl",
+    "CPNN": "cpnn",
+    "D2LDL": "d2ldl",
+    "IISALDL": "iis-aldl",
+    "IISLDL": "iis-ldl",
+    "LARR": "larr",
+    "LDSVR": "ldsvr",
+    "PTBayes": "pt-bayes",
+    "PTSVM": "pt-svm",
+    "SCELDL": "sce-ldl",
+    "SNDFLDL": "sndf-ldl",
+}
+
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    if name in _FORMER:
+        from warnings import warn
+
+        found = import_module(f"{__name__}._estimators").LEARNERS[_FORMER[name]]
+        warn(f"ldlf.{name} is now called ldlf.{found.__name__}", DeprecationWarning, stacklevel=2)
+        return found
     if name in _SUBMODULES or (name.startswith("_") and not name.startswith("__")):
         try:
             return import_module(f"{__name__}.{name}")

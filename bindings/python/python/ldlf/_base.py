@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _engine, _frames, _inputs, _report, _targets
+from . import _engine, _inputs, _targets
 from ._distribution import LabelDistribution, drawn
+from ._explain import ExplainsModels
 from ._files import SavesModels
 from ._progress import Bar
 from ._tables import PredictsTables
@@ -47,7 +48,7 @@ class Progress:
     kl: float | None = None
 
 
-class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
+class LDLEstimator(SavesModels, PredictsTables, ExplainsModels, BaseEstimator):
     """A learner of label distributions with scikit-learn's interface. Use one of its subclasses.
 
     Attributes
@@ -83,6 +84,8 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
     _presets: ClassVar[dict[str, dict[str, Any]]] = {}
     #: How the columns of a table become features, as JSON, where they are more than numbers.
     _columns: str | None = None
+    #: Where the last fit stood, if it may be continued (``warm_start``).
+    _checkpoint: bytes | None = None
     #: What scikit-learn calls a parameter, and its name here.
     _known_as: ClassVar[dict[str, str]] = {}
 
@@ -100,6 +103,8 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
                 close = difflib.get_close_matches(name, [*accepted, *cls._known_as], n=1)
                 meant = cls._known_as.get(name) or (cls._known_as.get(close[0], close[0]) if close else None)
                 hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(list(accepted)[1:])}"
+                if name == "warm_start":
+                    hint = "its fits cannot be continued, those of LDLForest and NeuralDecisionForestLDL can"
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}; {hint}")
         return super().__new__(cls)
 
@@ -179,6 +184,8 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
                 bar.show(progress)
             return bool(callback is not None and callback(progress))
 
+        checkpoint = self._checkpoint if getattr(self, "warm_start", False) else None
+        before = (self.loss_curve_, self.validation_curve_) if checkpoint is not None else ([], [])
         names = getattr(self, "feature_names_in_", None)
         if self._columns is not None:
             names = _engine.encode_columns(self._columns, [(name, "text", []) for name in self.feature_names_in_])[1]
@@ -200,16 +207,26 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
                 self._seed,
                 _inputs.threads(self.n_jobs),
                 on_event if callback is not None or bar is not None else None,
+                keep_checkpoint=getattr(self, "warm_start", False),
+                checkpoint=checkpoint,
             )
         except KeyboardInterrupt as interrupt:
             kept = getattr(interrupt, "ldlf_model", None)
             if kept is not None:
-                self._learnt(kept, labels)
+                self._learnt(kept, labels, *before)
+            raise
+        except ValueError as error:
+            if checkpoint is not None and "the checkpoint was made" in str(error):
+                what = str(error).split("the checkpoint was made ")[1].split(";")[0].split(", this training")[0]
+                raise ValueError(
+                    f"warm_start: the fit before was made {what}, and only iterations may change when it is continued; "
+                    "set warm_start=False to start anew"
+                ) from None
             raise
         finally:
             if bar is not None:
                 bar.close()
-        self._learnt(model, labels)
+        self._learnt(model, labels, *before)
         some = np.linspace(0, len(targets) - 1, min(len(targets), KEPT_ROWS)).astype(np.int64)
         self._kept_rows = (X[some].astype(np.float32), targets[some])
         out_of_fold = model.out_of_fold()
@@ -217,50 +234,6 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
             self.oof_prediction_ = out_of_fold
             self.oob_score_ = self._score_out_of_fold(out_of_fold, targets, labels, weights)
         return self
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """By how much the K-L divergence rises when a feature is shuffled among (at most 200) training rows: permutation importance.
-
-        Of a table with categories, dates or missing values, one number per column. After ``fit`` only: files keep no rows, and
-        :meth:`permutation_importances` measures on rows of your own.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "_kept_rows"):
-            raise AttributeError(
-                "feature_importances_ needs training rows, which files do not keep; permutation_importances(X, y) measures on yours"
-            )
-        return self._importances(*self._kept_rows)
-
-    def permutation_importances(self, X: Any, y: Any) -> np.ndarray:
-        """By how much the K-L divergence on these rows rises when a feature is shuffled among them; learners of plain values are measured
-        by their absolute error. At most 1,000 rows are used, and the shuffles are always the same.
-
-        Returns
-        -------
-        ndarray of shape (features,)
-        """
-        check_is_fitted(self)
-        rows = _inputs.features(self, X, reset=False)
-        truth = _targets.encoded(self._checked_y(y), self._labels)
-        check_consistent_length(rows, truth)
-        return self._importances(rows, truth.astype(np.float64))
-
-    def _importances(self, rows: Any, targets: np.ndarray) -> np.ndarray:
-        found = self.model_.importances(_inputs.for_engine(rows), targets, _inputs.threads(self.n_jobs))
-        if self._columns is None:
-            return found
-        # The features of a column count together.
-        ends = np.cumsum([_frames.width(column) for column in json.loads(self._columns)])
-        return np.array([part.sum() for part in np.split(found, ends[:-1])])
-
-    def report(self, path: Any, X: Any, y: Any, *, overwrite: bool = False) -> None:
-        """Writes the page of ``ldlf report`` about the model on some rows: its facts, trees, importances, rows, in one HTML file."""
-        _report.write(self, path, X, y, overwrite)
-
-    def _checked_y(self, y: Any) -> Any:
-        """The targets, if this estimator takes such."""
-        return y
 
     def _learn_targets(self, y: Any) -> tuple[np.ndarray, _targets.Labels]:
         return _targets.learn(y, self.label_values, self.sigma)
@@ -332,7 +305,14 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
                 stacklevel=4,
             )
 
-    def _learnt(self, model: _engine.Model, labels: _targets.Labels) -> None:
+    def _learnt(
+        self,
+        model: _engine.Model,
+        labels: _targets.Labels,
+        losses: Sequence[float] = (),
+        validations: Sequence[tuple[int, float]] = (),
+    ) -> None:
+        """Takes over a model; the curves are those of the fit that it continues."""
         document = json.loads(model.document())
         summary = document["summary"]
         history = [Progress(*event) for event in model.history()]
@@ -348,8 +328,10 @@ class LDLEstimator(SavesModels, PredictsTables, BaseEstimator):
         self.best_iteration_ = summary.get("best_iteration", self.n_iter_)
         self.stopped_ = summary["stopped"]
         self.inspection_ = [tuple(fact) for fact in document["inspection"]]
-        self.loss_curve_ = [p.loss for p in history if p.event == "iteration" and p.loss is not None]
-        self.validation_curve_ = [(p.iteration, p.kl) for p in history if p.event == "validation"]
+        self._checkpoint = model.checkpoint()
+        self.loss_curve_ = [*losses, *(p.loss for p in history if p.event == "iteration" and p.loss is not None)]
+        measured = ((p.iteration, p.kl) for p in history if p.event == "validation" and p.kl is not None)
+        self.validation_curve_ = [*validations, *measured]
         if "budget" in self._declared and history and "budget was spent" in str(self.inspection_):
             warnings.warn(
                 f"budget={getattr(self, 'budget'):g} s ended the search, so that another machine or number of threads may give "  # noqa: B009

@@ -132,11 +132,19 @@ class Workers:
                 "of memory? More virtual_shards on more workers make each of them smaller"
             )
         self._free(holder)
-        held = {worker: 0 for worker in self._alive()}
-        for other in self.holders:
-            if other is not holder and other.address in held:
-                held[other.address] += len(other.shards)
-        self._send(holder, min(held, key=lambda worker: held[worker]))
+        while True:
+            held = {worker: 0 for worker in self._alive()}
+            for other in self.holders:
+                if other is not holder and other.address in held:
+                    held[other.address] += len(other.shards)
+            chosen = min(held, key=lambda worker: held[worker])
+            try:
+                self._send(holder, chosen)
+                return
+            except KeyError:
+                # The scheduler had not yet heard that the chosen worker is dead, and has now forgotten it.
+                if chosen in self._client.nthreads():
+                    raise
 
     def ask(self, question: bytes, for_newcomer: Callable[[], bytes | None]) -> list[bytes]:
         """The answers of all, even if workers are lost meanwhile."""

@@ -105,6 +105,10 @@ class LDLForest(DistributionEstimator):
         Threads; None is one, -1 one for every core. The model does not depend on it.
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on where the last one ended, by Ctrl-C, a callback or its iterations: on the same rows
+        with the same parameters, but for iterations, which may be raised (with epochs=None). Keeps a checkpoint of
+        the size of a few models.
 
     Notes
     -----
@@ -349,6 +353,7 @@ class LDLForest(DistributionEstimator):
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        warm_start: bool = False,
     ) -> None:
         self.trees = trees
         self.choose = choose
@@ -389,6 +394,7 @@ class LDLForest(DistributionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
 
 class LDLForestAuto(DistributionEstimator):
@@ -466,7 +472,7 @@ class LDLForestAuto(DistributionEstimator):
         self.verbose = verbose
 
 
-class SNDFLDL(DistributionEstimator):
+class NeuralDecisionForestLDL(DistributionEstimator):
     """The same trees with the rule of neural decision forests: every mini-batch trains one tree drawn at random
     (``sndf-ldl``).
 
@@ -566,10 +572,14 @@ class SNDFLDL(DistributionEstimator):
         Threads; None is one, -1 one for every core. The model does not depend on it.
     verbose : bool, default=False
         Whether to show a bar on standard error while fitting.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on where the last one ended, by Ctrl-C, a callback or its iterations: on the same rows
+        with the same parameters, but for iterations, which may be raised (with epochs=None). Keeps a checkpoint of
+        the size of a few models.
 
     Notes
     -----
-    Presets, for ``SNDFLDL.from_preset``:
+    Presets, for ``NeuralDecisionForestLDL.from_preset``:
 
     - ``best``: the defaults with 50 trees: the last per cent, for two and a half times the time; sldlf-auto searches
       for more.
@@ -588,10 +598,10 @@ class SNDFLDL(DistributionEstimator):
 
     Examples
     --------
-    >>> from ldlf import SNDFLDL
+    >>> from ldlf import NeuralDecisionForestLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> SNDFLDL(trees=5, depth=4, iterations=20, epochs=5, min_iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> NeuralDecisionForestLDL(trees=5, depth=4, iterations=20, epochs=5, min_iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -810,6 +820,7 @@ class SNDFLDL(DistributionEstimator):
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        warm_start: bool = False,
     ) -> None:
         self.trees = trees
         self.choose = choose
@@ -850,9 +861,10 @@ class SNDFLDL(DistributionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
 
-class AABP(DistributionEstimator):
+class NeuralNetworkLDL(DistributionEstimator):
     """Network with one hidden layer and a softmax, trained on mini-batches, stopped early (``aa-bp``).
 
     Source: Geng, Label distribution learning, IEEE TKDE 28(7), 2016.
@@ -895,17 +907,17 @@ class AABP(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``AABP.from_preset``:
+    Presets, for ``NeuralNetworkLDL.from_preset``:
 
     - ``paper``: as published: back-propagation by plain steps, nothing held out, no penalty; hidden units, epochs and
       the learning rate (0.1) are ours, the publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import AABP
+    >>> from ldlf import NeuralNetworkLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> AABP(epochs=5).fit(X, y).predict(X[:2]).shape
+    >>> NeuralNetworkLDL(epochs=5).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -974,7 +986,7 @@ class AABP(DistributionEstimator):
         self.verbose = verbose
 
 
-class AAKNN(DistributionEstimator):
+class KNeighborsLDL(DistributionEstimator):
     """The mean distribution of the nearest training rows (``aa-knn``).
 
     Source: Geng 2016, Label distribution learning.
@@ -1001,17 +1013,17 @@ class AAKNN(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``AAKNN.from_preset``:
+    Presets, for ``KNeighborsLDL.from_preset``:
 
     - ``paper``: as published: distances of raw features; neighbors are chosen as by default, the publication's number
       is not known here.
 
     Examples
     --------
-    >>> from ldlf import AAKNN
+    >>> from ldlf import KNeighborsLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> AAKNN().fit(X, y).predict(X[:2]).shape
+    >>> KNeighborsLDL().fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -1049,7 +1061,7 @@ class AAKNN(DistributionEstimator):
         self.verbose = verbose
 
 
-class AAS(ValueEstimator):
+class AgeSpecificRegressor(ValueEstimator):
     """Quadratic functions of the features, one per cluster of rows and range of ages; predicts numbers only
     (``aas``).
 
@@ -1091,17 +1103,17 @@ class AAS(ValueEstimator):
 
     Notes
     -----
-    Presets, for ``AAS.from_preset``:
+    Presets, for ``AgeSpecificRegressor.from_preset``:
 
     - ``paper``: as published: a function of its own per cell, no penalties; clusters, ranges and their overlap are
       ours, the publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import AAS
+    >>> from ldlf import AgeSpecificRegressor
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> AAS(label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
+    >>> AgeSpecificRegressor(label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
     (2,)
     """
 
@@ -1160,7 +1172,7 @@ class AAS(ValueEstimator):
         self.verbose = verbose
 
 
-class AOSOLDLogitBoost(DistributionEstimator):
+class AdaptiveLDLogitBoost(DistributionEstimator):
     """Boosted trees whose leaves separate one adaptively chosen pair of labels (``aoso-ldlogitboost``).
 
     Source: Xing, Geng, Xue 2016.
@@ -1202,17 +1214,17 @@ class AOSOLDLogitBoost(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``AOSOLDLogitBoost.from_preset``:
+    Presets, for ``AdaptiveLDLogitBoost.from_preset``:
 
     - ``paper``: as published: every tree sees all rows and features, no penalty; rounds are chosen on held-out rows,
       depth and learning rate are ours, the publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import AOSOLDLogitBoost
+    >>> from ldlf import AdaptiveLDLogitBoost
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> AOSOLDLogitBoost(rounds=20).fit(X, y).predict(X[:2]).shape
+    >>> AdaptiveLDLogitBoost(rounds=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -1279,7 +1291,7 @@ class AOSOLDLogitBoost(DistributionEstimator):
         self.verbose = verbose
 
 
-class BFGSLDL(DistributionEstimator):
+class MaximumEntropyLDL(DistributionEstimator):
     """Maximum entropy model, fitted by L-BFGS; its penalty is chosen inside the training rows (``bfgs-ldl``).
 
     Source: Geng, Label distribution learning, IEEE TKDE 28(7), 2016.
@@ -1316,16 +1328,16 @@ class BFGSLDL(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``BFGSLDL.from_preset``:
+    Presets, for ``MaximumEntropyLDL.from_preset``:
 
     - ``paper``: as published: raw features, no penalty, to convergence.
 
     Examples
     --------
-    >>> from ldlf import BFGSLDL
+    >>> from ldlf import MaximumEntropyLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> BFGSLDL(iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> MaximumEntropyLDL(iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -1381,7 +1393,7 @@ class BFGSLDL(DistributionEstimator):
         self.verbose = verbose
 
 
-class CPNN(DistributionEstimator):
+class ConditionalNetworkLDL(DistributionEstimator):
     """Conditional probability neural network: reads a row with a label's value; for ordered labels (``cpnn``).
 
     Source: Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013.
@@ -1418,17 +1430,17 @@ class CPNN(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``CPNN.from_preset``:
+    Presets, for ``ConditionalNetworkLDL.from_preset``:
 
     - ``paper``: as published: resilient propagation on all rows, nothing held out, no penalty; hidden units and
       epochs are ours, the publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import CPNN
+    >>> from ldlf import ConditionalNetworkLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> CPNN(epochs=5).fit(X, y).predict(X[:2]).shape
+    >>> ConditionalNetworkLDL(epochs=5).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -1483,7 +1495,7 @@ class CPNN(DistributionEstimator):
         self.verbose = verbose
 
 
-class D2LDL(DistributionEstimator):
+class RebuiltTargetsLDL(DistributionEstimator):
     """The maximum entropy model and targets rebuilt from neighbors and predictions, in alternation (``d2ldl``).
 
     Source: He et al., Data-dependent label distribution learning for age estimation, IEEE TIP 26(8), 2017.
@@ -1525,17 +1537,17 @@ class D2LDL(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``D2LDL.from_preset``:
+    Presets, for ``RebuiltTargetsLDL.from_preset``:
 
     - ``paper``: as published: targets always rebuilt from the neighbors, in alternation with the fit, raw features;
       the fraction and the number of neighbors are ours, the publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import D2LDL
+    >>> from ldlf import RebuiltTargetsLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> D2LDL(iterations=20, rounds=20).fit(X, y).predict(X[:2]).shape
+    >>> RebuiltTargetsLDL(iterations=20, rounds=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -1692,7 +1704,7 @@ class ExtraTreesLDL(DistributionEstimator):
         self.verbose = verbose
 
 
-class IISALDL(DistributionEstimator):
+class AdaptiveIterativeScalingLDL(DistributionEstimator):
     """Iis-ldl on Gaussians whose width at every label adapts to the predictions there (``iis-aldl``).
 
     Source: Geng, Wang and Xia, Facial age estimation by adaptive label distribution learning, ICPR 2014.
@@ -1729,16 +1741,16 @@ class IISALDL(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``IISALDL.from_preset``:
+    Presets, for ``AdaptiveIterativeScalingLDL.from_preset``:
 
     - ``paper``: as published: raw features, nothing held out, every fit to convergence.
 
     Examples
     --------
-    >>> from ldlf import IISALDL
+    >>> from ldlf import AdaptiveIterativeScalingLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> IISALDL(iterations=20, rounds=20, label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
+    >>> AdaptiveIterativeScalingLDL(iterations=20, rounds=20, label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -1794,7 +1806,7 @@ class IISALDL(DistributionEstimator):
         self.verbose = verbose
 
 
-class IISLDL(DistributionEstimator):
+class IterativeScalingLDL(DistributionEstimator):
     """Maximum entropy model, fitted by improved iterative scaling, stopped early (``iis-ldl``).
 
     Source: Geng, Yin and Zhou, Facial age estimation by learning from label distributions, IEEE TPAMI 35(10), 2013.
@@ -1827,16 +1839,16 @@ class IISLDL(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``IISLDL.from_preset``:
+    Presets, for ``IterativeScalingLDL.from_preset``:
 
     - ``paper``: as published: raw features, nothing held out, to convergence.
 
     Examples
     --------
-    >>> from ldlf import IISLDL
+    >>> from ldlf import IterativeScalingLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> IISLDL(iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> IterativeScalingLDL(iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -1886,7 +1898,86 @@ class IISLDL(DistributionEstimator):
         self.verbose = verbose
 
 
-class LARR(ValueEstimator):
+class KernelRidgeLDL(DistributionEstimator):
+    """Ridge regression of log-ratios with a Laplace kernel (``kernel-ridge``).
+
+    Source: log-ratios: Aitchison 1982, The statistical analysis of compositional data; kernel ridge regression:
+    Saunders, Gammerman and Vovk 1998.
+
+    Parameters
+    ----------
+    penalty : a number above 0, or "auto", default="auto"
+        Ridge penalty; "auto" chooses it on held-out rows, from 1e-5 to 1000. (scikit-learn: ``alpha``)
+    width : a number above 0, or "auto", default="auto"
+        Distance at which the kernel falls to 1/e, as a multiple of the mean distance between training rows; "auto"
+        chooses it on held-out rows, from 0.0625 to 64.
+    target_clip : a number above 0 and below 0.5, or "auto", default="auto"
+        Least share of a label before its logarithm is taken; "auto" chooses it on held-out rows, from 1e-6 to 0.3.
+    scaling : one of raw, standard, or "auto", default="auto"
+        How features are scaled; "auto" chooses it on held-out rows.
+    search_rows : a whole number at least 2, default=1500
+        Maximum number of training rows used to choose what is auto.
+    label_values : array of numbers, optional
+        The number that each label stands for (an age, a rating), rising; needed for means, quantiles and intervals
+        when y has several columns.
+    sigma : float or one for each label, optional
+        With one ordered label per row: the standard deviation of the Gaussian around it. Without it, all of a row is
+        on its label.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of everything random. The same seed gives the same model, to the byte.
+    n_jobs : int, optional
+        Threads; None is one, -1 one for every core. The model does not depend on it.
+    verbose : bool, default=False
+        Whether to show a bar on standard error while fitting.
+
+    Examples
+    --------
+    >>> from ldlf import KernelRidgeLDL
+    >>> from ldlf.datasets import make_mixture
+    >>> X, y = make_mixture(60)
+    >>> KernelRidgeLDL().fit(X, y).predict(X[:2]).shape
+    (2, 5)
+    """
+
+    _learner = "kernel-ridge"
+    _declared = (
+        "penalty",
+        "width",
+        "target_clip",
+        "scaling",
+        "search_rows",
+    )
+    _known_as = {
+        "alpha": "penalty",
+    }
+
+    def __init__(
+        self,
+        *,
+        penalty: float | Literal["auto"] = "auto",
+        width: float | Literal["auto"] = "auto",
+        target_clip: float | Literal["auto"] = "auto",
+        scaling: Literal["raw", "standard", "auto"] = "auto",
+        search_rows: int = 1500,
+        label_values: Any = None,
+        sigma: Any = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.width = width
+        self.target_clip = target_clip
+        self.scaling = scaling
+        self.search_rows = search_rows
+        self.label_values = label_values
+        self.sigma = sigma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class LocallyAdjustedRegressor(ValueEstimator):
     """Support vector regression, adjusted by classifiers of the labels around its prediction; predicts numbers only
     (``larr``).
 
@@ -1930,17 +2021,17 @@ class LARR(ValueEstimator):
 
     Notes
     -----
-    Presets, for ``LARR.from_preset``:
+    Presets, for ``LocallyAdjustedRegressor.from_preset``:
 
     - ``paper``: as published: a tournament of pairs decides; the window is chosen on held-out rows, costs and kernel
       are ours, the publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import LARR
+    >>> from ldlf import LocallyAdjustedRegressor
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> LARR(label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
+    >>> LocallyAdjustedRegressor(label_values=[1, 2, 3, 4, 5]).fit(X, y).predict(X[:2]).shape
     (2,)
     """
 
@@ -2119,7 +2210,7 @@ class LDLogitBoost(DistributionEstimator):
         self.verbose = verbose
 
 
-class LDSVR(DistributionEstimator):
+class SupportVectorLDL(DistributionEstimator):
     """Support vector regression of all labels at once, through a sigmoid (``ldsvr``).
 
     Source: Geng and Hou 2015, Pre-release prediction of crowd opinion on movies by label distribution learning.
@@ -2159,17 +2250,17 @@ class LDSVR(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``LDSVR.from_preset``:
+    Presets, for ``SupportVectorLDL.from_preset``:
 
     - ``paper``: as published: raw features, a kernel as wide as the mean distance between rows; cost and tube are
       those of the authors' toolbox (its copies differ), the distance of targets from 0 and 1 is chosen as by default.
 
     Examples
     --------
-    >>> from ldlf import LDSVR
+    >>> from ldlf import SupportVectorLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> LDSVR(iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> SupportVectorLDL(iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -2230,7 +2321,7 @@ class LDSVR(DistributionEstimator):
         self.verbose = verbose
 
 
-class PTBayes(DistributionEstimator):
+class NaiveBayesLDL(DistributionEstimator):
     """Gaussian naive Bayes on rows of single labels, weighted by the distributions (``pt-bayes``).
 
     Source: Geng 2016, Label distribution learning.
@@ -2256,16 +2347,16 @@ class PTBayes(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``PTBayes.from_preset``:
+    Presets, for ``NaiveBayesLDL.from_preset``:
 
     - ``paper``: as published: as many single-label rows as there are rows, drawn by the distributions.
 
     Examples
     --------
-    >>> from ldlf import PTBayes
+    >>> from ldlf import NaiveBayesLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> PTBayes().fit(X, y).predict(X[:2]).shape
+    >>> NaiveBayesLDL().fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -2304,7 +2395,7 @@ class PTBayes(DistributionEstimator):
         self.verbose = verbose
 
 
-class PTSVM(DistributionEstimator):
+class PairwiseSVMLDL(DistributionEstimator):
     """Support vector classifiers of pairs of labels on rows of single labels, probabilities coupled (``pt-svm``).
 
     Source: Geng 2016, Label distribution learning.
@@ -2338,17 +2429,17 @@ class PTSVM(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``PTSVM.from_preset``:
+    Presets, for ``PairwiseSVMLDL.from_preset``:
 
     - ``paper``: as published: raw features, pairwise coupled probabilities; kernel and cost are ours, the
       publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import PTSVM
+    >>> from ldlf import PairwiseSVMLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> PTSVM().fit(X, y).predict(X[:2]).shape
+    >>> PairwiseSVMLDL().fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -2493,7 +2584,7 @@ class RandomForestLDL(DistributionEstimator):
         self.verbose = verbose
 
 
-class SCELDL(DistributionEstimator):
+class SparseEncodingLDL(DistributionEstimator):
     """Maximum entropy model on a sparse hidden layer, stopped early (``sce-ldl``).
 
     Source: Yang et al., Sparsity conditional energy label distribution learning for age estimation, IJCAI 2016.
@@ -2534,17 +2625,17 @@ class SCELDL(DistributionEstimator):
 
     Notes
     -----
-    Presets, for ``SCELDL.from_preset``:
+    Presets, for ``SparseEncodingLDL.from_preset``:
 
     - ``paper``: as published: nothing held out, no penalty beside the sparsity; hidden units, activity and sparsity
       are ours, the publication's are not known here.
 
     Examples
     --------
-    >>> from ldlf import SCELDL
+    >>> from ldlf import SparseEncodingLDL
     >>> from ldlf.datasets import make_mixture
     >>> X, y = make_mixture(60)
-    >>> SCELDL(iterations=20).fit(X, y).predict(X[:2]).shape
+    >>> SparseEncodingLDL(iterations=20).fit(X, y).predict(X[:2]).shape
     (2, 5)
     """
 
@@ -2656,47 +2747,49 @@ class MeanLDL(DistributionEstimator):
 LEARNERS: dict[str, type[LDLEstimator]] = {
     "sldlf": LDLForest,
     "sldlf-auto": LDLForestAuto,
-    "sndf-ldl": SNDFLDL,
-    "aa-bp": AABP,
-    "aa-knn": AAKNN,
-    "aas": AAS,
-    "aoso-ldlogitboost": AOSOLDLogitBoost,
-    "bfgs-ldl": BFGSLDL,
-    "cpnn": CPNN,
-    "d2ldl": D2LDL,
+    "sndf-ldl": NeuralDecisionForestLDL,
+    "aa-bp": NeuralNetworkLDL,
+    "aa-knn": KNeighborsLDL,
+    "aas": AgeSpecificRegressor,
+    "aoso-ldlogitboost": AdaptiveLDLogitBoost,
+    "bfgs-ldl": MaximumEntropyLDL,
+    "cpnn": ConditionalNetworkLDL,
+    "d2ldl": RebuiltTargetsLDL,
     "extra-trees": ExtraTreesLDL,
-    "iis-aldl": IISALDL,
-    "iis-ldl": IISLDL,
-    "larr": LARR,
+    "iis-aldl": AdaptiveIterativeScalingLDL,
+    "iis-ldl": IterativeScalingLDL,
+    "kernel-ridge": KernelRidgeLDL,
+    "larr": LocallyAdjustedRegressor,
     "ldlogitboost": LDLogitBoost,
-    "ldsvr": LDSVR,
-    "pt-bayes": PTBayes,
-    "pt-svm": PTSVM,
+    "ldsvr": SupportVectorLDL,
+    "pt-bayes": NaiveBayesLDL,
+    "pt-svm": PairwiseSVMLDL,
     "random-forest": RandomForestLDL,
-    "sce-ldl": SCELDL,
+    "sce-ldl": SparseEncodingLDL,
     "mean": MeanLDL,
 }
 
 __all__ = [
     "LDLForest",
     "LDLForestAuto",
-    "SNDFLDL",
-    "AABP",
-    "AAKNN",
-    "AAS",
-    "AOSOLDLogitBoost",
-    "BFGSLDL",
-    "CPNN",
-    "D2LDL",
+    "NeuralDecisionForestLDL",
+    "NeuralNetworkLDL",
+    "KNeighborsLDL",
+    "AgeSpecificRegressor",
+    "AdaptiveLDLogitBoost",
+    "MaximumEntropyLDL",
+    "ConditionalNetworkLDL",
+    "RebuiltTargetsLDL",
     "ExtraTreesLDL",
-    "IISALDL",
-    "IISLDL",
-    "LARR",
+    "AdaptiveIterativeScalingLDL",
+    "IterativeScalingLDL",
+    "KernelRidgeLDL",
+    "LocallyAdjustedRegressor",
     "LDLogitBoost",
-    "LDSVR",
-    "PTBayes",
-    "PTSVM",
+    "SupportVectorLDL",
+    "NaiveBayesLDL",
+    "PairwiseSVMLDL",
     "RandomForestLDL",
-    "SCELDL",
+    "SparseEncodingLDL",
     "MeanLDL",
 ]

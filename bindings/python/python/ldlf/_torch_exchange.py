@@ -56,7 +56,7 @@ def to_torch(forest: LDLEstimator | str | os.PathLike[str], **options: Any) -> n
 
     Parameters
     ----------
-    forest : LDLForest, SNDFLDL or path
+    forest : LDLForest, NeuralDecisionForestLDL or path
         A forest fitted on dense features.
     **options
         Passed to :class:`ForestHead`, such as ``leaf_every`` or ``device``.

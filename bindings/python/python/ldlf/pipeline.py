@@ -1,11 +1,11 @@
 """Pipelines that answer like their last step: scikit-learn's own pass on ``predict`` and a few others only.
 
 >>> from sklearn.preprocessing import StandardScaler
->>> from ldlf import BFGSLDL
+>>> from ldlf import MaximumEntropyLDL
 >>> from ldlf.datasets import make_mixture
 >>> from ldlf.pipeline import make_pipeline
 >>> X, votes = make_mixture(100, votes=10)
->>> model = make_pipeline(StandardScaler(), BFGSLDL(l2=0.1, label_values=[1, 2, 3, 4, 5])).fit(X, votes)
+>>> model = make_pipeline(StandardScaler(), MaximumEntropyLDL(l2=0.1, label_values=[1, 2, 3, 4, 5])).fit(X, votes)
 >>> model.predict_mean(X).shape, model.predict_interval(X, 0.9).shape
 ((100,), (100, 2))
 """

@@ -114,10 +114,10 @@ def _one_row(ax: Any, truth: np.ndarray, predicted: np.ndarray, labels: Any) -> 
 def learning_curve(estimator: Any, *, ax: Any = None) -> Any:
     """The training loss over the iterations of a fitted estimator, and the K-L divergence on held-out rows.
 
-    >>> from ldlf import BFGSLDL
+    >>> from ldlf import MaximumEntropyLDL
     >>> from ldlf.datasets import make_mixture
     >>> from ldlf.plot import learning_curve
-    >>> learning_curve(BFGSLDL(iterations=10, l2=0.1).fit(*make_mixture(100))).get_xlabel()
+    >>> learning_curve(MaximumEntropyLDL(iterations=10, l2=0.1).fit(*make_mixture(100))).get_xlabel()
     'iteration'
     """
     if not estimator.loss_curve_ and not estimator.validation_curve_:
@@ -169,10 +169,10 @@ def sweep(search: Any, parameter: str, *, ax: Any = None) -> Any:
         Such as ``"trees"``, or ``"ldlforest__trees"`` in a pipeline.
 
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from ldlf import AAKNN
+    >>> from ldlf import KNeighborsLDL
     >>> from ldlf.datasets import make_mixture
     >>> from ldlf.plot import sweep
-    >>> search = GridSearchCV(AAKNN(), {"neighbors": [1, 5, 20]}, cv=3).fit(*make_mixture(90))
+    >>> search = GridSearchCV(KNeighborsLDL(), {"neighbors": [1, 5, 20]}, cv=3).fit(*make_mixture(90))
     >>> sweep(search, "neighbors").get_xlabel()
     'neighbors'
     """
