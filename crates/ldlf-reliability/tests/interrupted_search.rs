@@ -23,7 +23,7 @@ impl Observer for Impatient {
 
 #[test]
 fn searches_for_parameters_can_be_interrupted() {
-    for name in ["ldsvr", "aa-knn"] {
+    for name in ["ldsvr", "kernel-ridge", "aa-knn"] {
         let learner = registry::build(name, None, &Settings::new()).unwrap();
         let mut observer = Impatient { asked: 0 };
         let mut context = FitContext::new(0, Threads::one(), &mut observer);
