@@ -15,6 +15,15 @@ const IMAGE_CACHE: usize = 1 << 30;
 /// A table that is about to be read: say what its columns are for, then get the [`dataset`](Reading::dataset).
 ///
 /// Columns without a role are features. Labels are shares or vote counts, or one ordered label per row with a spread.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("people.csv");
+/// std::fs::write(&path, "height,age\n1.1,6\n1.7,30\n1.4,10\n").unwrap();
+/// let data = ldlf::read(&path).label_column("age", 2.0).dataset()?; // a Gaussian of two years around every age
+/// assert_eq!((data.rows(), data.labels()), (3, 25)); // the ages 6 to 30
+/// # Ok::<(), ldlf::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing is read before `dataset` or `load`"]
 pub struct Reading {
