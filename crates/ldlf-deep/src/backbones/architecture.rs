@@ -140,6 +140,7 @@ impl InputConvention {
             deviation: deviation[..channels].to_vec(),
             range,
             order,
+            margin: 0.0,
         }
     }
 }
