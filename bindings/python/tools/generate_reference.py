@@ -19,7 +19,7 @@ MADE = "*Made from the sources of the package by `bindings/python/tools/generate
 MODULES = {
     "ldlf.datasets": ["datasets"],
     "ldlf.scorers": ["scorers"],
-    "ldlf.plot": ["plot", "_plot_quality", "_plot_tree"],
+    "ldlf.plot": ["plot", "_plot_dependence", "_plot_quality", "_plot_tree"],
     "ldlf.pipeline": ["pipeline"],
     "ldlf.torch": ["_torch_head", "_torch_exchange"],
     "ldlf.dask": ["dask"],
