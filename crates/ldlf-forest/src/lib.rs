@@ -45,6 +45,7 @@ pub mod single_row;
 pub mod stepper;
 pub mod training;
 pub mod tree_shape;
+mod tree_variance;
 mod view;
 mod weight_gradient;
 

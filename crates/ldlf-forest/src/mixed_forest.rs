@@ -4,7 +4,7 @@ use ldlf_core::explain::Contributions;
 use ldlf_core::features::Row;
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::mixture::mix;
+use ldlf_core::mixture::{mix, mixed_variance};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Error, Features, Inputs, Matrix, Model, Prediction, Result, RowPredictor, Threads, Value};
 use ldlf_math::numeric::{normalise, on_simplex};
@@ -113,14 +113,8 @@ impl MixedForest {
         Ok(MixedForest { soft, grown, mean, tried: parts.detail("tried")? })
     }
 
-    /// The soft forest that weighs most.
-    fn heaviest(&self) -> Option<&Part> {
-        self.soft.iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
-    }
-}
-
-impl Model for MixedForest {
-    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+    /// The weight and the predictions of every member.
+    fn predict_apart(&self, inputs: &Inputs, threads: &Threads) -> Result<(Vec<f64>, Vec<Matrix<f32>>)> {
         let mut predictions = Vec::new();
         for part in &self.soft {
             predictions.push(part.forest.predict(inputs, threads)?.into_distributions()?);
@@ -131,8 +125,28 @@ impl Model for MixedForest {
         if let Some((mean, _)) = &self.mean {
             predictions.push(Matrix::new(inputs.rows(), mean.len(), mean.repeat(inputs.rows()))?);
         }
-        let weights: Vec<f64> = self.weights().into_iter().map(f64::from).collect();
+        Ok((self.weights().into_iter().map(f64::from).collect(), predictions))
+    }
+
+    /// The soft forest that weighs most.
+    fn heaviest(&self) -> Option<&Part> {
+        self.soft.iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
+    }
+}
+
+impl Model for MixedForest {
+    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        let (weights, predictions) = self.predict_apart(inputs, threads)?;
         Ok(Prediction::Distributions(mix(&weights, &predictions.iter().collect::<Vec<_>>())?))
+    }
+
+    fn variance_between_trees(&self, inputs: &Inputs, threads: &Threads) -> Result<Option<Matrix<f32>>> {
+        let (weights, predictions) = self.predict_apart(inputs, threads)?;
+        let soft = self.soft.iter().map(|part| part.forest.variance_between_trees(inputs, threads));
+        let grown = self.grown.iter().map(|part| part.forest.variance_between_trees(inputs, threads));
+        let mean = self.mean.iter().map(|_| Ok(None));
+        let variances = soft.chain(grown).chain(mean).collect::<Result<Vec<_>>>()?;
+        mixed_variance(&weights, &predictions.iter().collect::<Vec<_>>(), &variances).map(Some)
     }
 
     fn store(&self, parts: &mut Parts) {
