@@ -119,7 +119,7 @@ pub fn distributions(view: ArrayView2<'_, f64>) -> Result<Matrix<f32>> {
         line.extend(values.iter());
         targets.push(&line, &|label| Place::data("y").row(row).label(label))?;
     }
-    Ok(targets.finish()?.0)
+    Ok(targets.finish()?.distributions)
 }
 
 /// What messages call the rows of a fit.
@@ -160,9 +160,11 @@ impl Names {
             feature_names: self.feature_names,
             label_names: self.label_names.unwrap_or_else(names),
             label_values: self.label_values,
-            single: self
-                .singles
-                .map(|(_, sigmas)| SingleLabel { column: None, spread: Some(gaussian(sigmas)) }),
+            single: self.singles.map(|(_, sigmas)| SingleLabel {
+                column: None,
+                spread: Some(gaussian(sigmas)),
+                classes: false,
+            }),
             image_column: None,
             columns: self.columns.as_deref().map(columns_from_json).transpose()?,
         })

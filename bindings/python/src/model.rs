@@ -25,6 +25,9 @@ type TreeTuple = (Vec<Vec<(usize, f64)>>, Vec<Vec<f32>>, Vec<f64>);
 /// An explanation as Python gets it.
 type ExplainedTuple<'py> = (&'static str, Vec<String>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray3<f64>>);
 
+/// So many rows are predicted on the calling thread: they take less time than starting another, and end before a Ctrl-C is missed.
+const FEW_ROWS: usize = 16;
+
 /// A trained model. Never changes; pickles as the bytes of its model file.
 #[pyclass(frozen, module = "ldlf._engine")]
 pub struct Model {
@@ -99,10 +102,14 @@ impl Model {
         rows: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let inputs = features(rows)?.into();
-        let model = self.model.clone();
-        let work = move || model.predict_with(&inputs, &Threads::new(threads)?);
-        match run_silently(py, work)?.map_err(raise)? {
+        let inputs: Inputs = features(rows)?.into();
+        let found = if inputs.rows() <= FEW_ROWS {
+            py.detach(|| self.model.predict_with(&inputs, &Threads::one()))
+        } else {
+            let model = self.model.clone();
+            run_silently(py, move || model.predict_with(&inputs, &Threads::new(threads)?))?
+        };
+        match found.map_err(raise)? {
             Prediction::Distributions(matrix) => Ok(matrix_to_python(py, matrix)?.into_any()),
             Prediction::Values(values) => Ok(PyArray1::from_vec(py, values).into_any()),
         }

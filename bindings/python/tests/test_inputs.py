@@ -121,3 +121,22 @@ def test_the_callers_arrays_are_not_changed(distributions):
     model_of(X, y)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_alone_is_predicted_as_among_others_and_checked_as_they_are(distributions, dtype):
+    X, y = distributions
+    X = X.astype(dtype)
+    model = quick(LDLForest).fit(X, y)
+    together = model.predict(X)
+    np.testing.assert_array_equal(np.vstack([model.predict(X[row : row + 1]) for row in range(40)]), together[:40])
+    np.testing.assert_array_equal(model.predict(X[3:4].tolist()), together[3:4])
+    with pytest.raises(ValueError, match="X has 5 features, but LDLForest is expecting 6"):
+        model.predict(X[:1, :5])
+    with pytest.raises(ValueError, match="Input X contains NaN in row 0, column 2"):
+        model.predict(np.where(np.arange(6) == 2, np.nan, X[:1]).astype(dtype))
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(np.full((1, 6), np.inf, dtype=dtype))
+    named = quick(LDLForest).fit(pd.DataFrame(X, columns=list("abcdef")), y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        named.predict(X[:1])

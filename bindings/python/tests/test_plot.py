@@ -3,11 +3,24 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
-from ldlf import KNeighborsLDL, LabelDistribution, LDLForest, MeanLDL, plot
+from ldlf import (
+    KNeighborsLDL,
+    LabelDistribution,
+    LDLForest,
+    LDLForestRegressor,
+    LocallyAdjustedRegressor,
+    MeanLDL,
+    RandomForestLDL,
+    plot,
+)
 from matplotlib.axes import Axes
 from quick import quick
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +144,53 @@ def test_a_report_is_the_page_of_the_command(distributions, tmp_path):
     with pytest.raises(FileExistsError, match="pass overwrite=True"):
         forest.report(tmp_path / "model.html", X, y)
     forest.report(tmp_path / "model.html", X, y, overwrite=True)
+
+
+TABLES = {
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "polars": lambda columns: pl.DataFrame(columns),
+    "pyarrow": lambda columns: pa.table(columns),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_partial_dependence_follows_a_column_of_any_table(table):
+    generator = np.random.default_rng(0)
+    level, colour = generator.uniform(size=300), generator.choice(["red", "blue"], size=300, p=[0.7, 0.3])
+    y = np.column_stack([0.1 + 0.8 * level, 0.9 - 0.8 * level])
+    X = TABLES[table]({"level": level, "colour": colour})
+    model = quick(RandomForestLDL, trees=20).fit(X, pd.DataFrame(y, columns=["high", "low"]))
+    shares = plot.partial_dependence(model, X, "level")
+    lowest = shares.collections[0].get_paths()[0].vertices
+    top = {float(x): float(max(lowest[lowest[:, 0] == x, 1])) for x in np.unique(lowest[:, 0])}
+    assert top[min(top)] < 0.3 and top[max(top)] > 0.7
+    assert [text.get_text() for text in shares.get_legend().get_texts()] == ["low", "high"]
+    bars = plot.partial_dependence(model, X, "colour")
+    assert [tick.get_text() for tick in bars.get_xticklabels()] == ["red", "blue"]
+    assert [round(float(bar.get_y() + bar.get_height()), 3) for bar in bars.patches[2:]] == [1.0, 1.0]
+    with pytest.raises(ValueError, match="no column 'size'; the columns are level, colour"):
+        plot.partial_dependence(model, X, "size")
+
+
+def test_partial_dependence_of_ordered_labels_is_a_mean_with_its_interval(ages):
+    X, age = ages
+    model = make_pipeline(StandardScaler(), quick(LDLForestRegressor, sigma=2.0)).fit(X, age)
+    ax = plot.partial_dependence(model, X, 0)
+    where, mean = ax.get_lines()[0].get_data()
+    assert mean[-1] - mean[0] > 10 and where[0] < where[-1]
+    assert ax.get_xlabel() == "feature 0" and ax.get_ylabel() == "mean predicted value"
+    with pytest.raises(ValueError, match="no column 7; X has 3 columns"):
+        plot.partial_dependence(model, X, 7)
+    with pytest.raises(TypeError, match="predicts no distributions"):
+        plot.partial_dependence(quick(LocallyAdjustedRegressor).fit(X[:60], age[:60]), X, 0)
+
+
+def test_a_fitted_estimator_shows_what_it_learnt(votes):
+    model = quick(LDLForest)
+    assert "ldlf-card" not in model._repr_mimebundle_()["text/html"]
+    shown = model.fit(votes[0], pd.DataFrame(votes[1], columns=["<b>", "b", "c", "d"]))._repr_html_()
+    assert "ldlf-card" in shown and "&lt;b&gt;, b, c, d" in shown and f"{model.oob_score_:.4g}" in shown
+    assert model._repr_mimebundle_()["text/html"].count("ldlf-card") == 1
 
 
 def test_distributions_show_themselves_in_notebooks():

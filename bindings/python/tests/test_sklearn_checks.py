@@ -7,30 +7,26 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 # Why a check cannot hold. An exception that is no longer needed fails the test (xfail_strict).
 PREDICT = "predict gives the distribution, of shape (rows, labels); the check expects one value a row"
 BATCHES = "each mini-batch is drawn from the rows: a row of weight 2 is not drawn twice as often"
-HELD_BACK = "some rows are drawn to be held back or left out, and a row of weight 2 is one row of them"
+HELD_OUT = "some rows are drawn to be held out or left out, and a row of weight 2 is one row of them"
 FOLDS = "a parameter is chosen on folds of the rows, and two copies of a row may be in different folds"
+NEAR = "the distance of a row to one kept from training is a small difference of large products, whose rounding depends on the rows beside it"
 NEIGHBOURS = "the k nearest rows are counted, and a row of weight 2 is one of them, not two"
+# Forests and networks with full batches are in test_weights.py: there a row of weight 2 is two rows up to rounding.
 WEIGHTS = {
     "NeuralNetworkLDL": BATCHES,
     "KNeighborsLDL": NEIGHBOURS,
-    "AgeSpecificRegressor": HELD_BACK,
-    "AdaptiveLDLogitBoost": HELD_BACK,
-    "MaximumEntropyLDL": FOLDS,
-    "ConditionalNetworkLDL": HELD_BACK,
-    "RebuiltTargetsLDL": HELD_BACK,
-    "AdaptiveIterativeScalingLDL": HELD_BACK,
-    "IterativeScalingLDL": HELD_BACK,
-    "LocallyAdjustedRegressor": HELD_BACK,
+    "AdaptiveLDLogitBoost": HELD_OUT,
+    "AdaptiveIterativeScalingLDL": HELD_OUT,
+    "IterativeScalingLDL": HELD_OUT,
+    "LocallyAdjustedRegressor": HELD_OUT,
     "KernelRidgeLDL": FOLDS,
     "LDLForest": BATCHES,
     "LDLForestAuto": FOLDS,
     "LDLForestClassifier": BATCHES,
     "LDLForestRegressor": BATCHES,
-    "LDLogitBoost": HELD_BACK,
+    "LDLogitBoost": HELD_OUT,
     "SupportVectorLDL": FOLDS,
     "PairwiseSVMLDL": FOLDS,
-    "RandomForestLDL": HELD_BACK,
-    "SparseEncodingLDL": HELD_BACK,
     "NeuralDecisionForestLDL": BATCHES,
 }
 
@@ -40,6 +36,8 @@ def expected_failures(estimator):
     expected = {}
     if hasattr(estimator, "predict_proba") and not is_classifier(estimator) and not is_regressor(estimator):
         expected |= {"check_estimator_sparse_array": PREDICT, "check_estimator_sparse_matrix": PREDICT}
+    if name == "KernelRidgeLDL":
+        expected["check_methods_subset_invariance"] = NEAR
     if name in WEIGHTS:
         kinds = ("dense", "sparse")
         expected |= {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS[name] for kind in kinds}

@@ -36,13 +36,16 @@ pub(crate) trait Candidate: Copy + 'static {
     fn shares_kernel(&self, other: &Self) -> bool;
 }
 
+/// The K-L of a candidate: the training rows under its kernel, the candidate, training rows, validation rows.
+type Measure<'a, C> = &'a dyn Fn(&KernelSystem, C, &Dataset, &Dataset, &FitContext<'_>) -> Result<f64>;
+
 /// What was tried on the held-out rows, and the best of it.
 pub(crate) struct Search<'a, C> {
     training: &'a Dataset,
     validation: &'a Dataset,
     /// For every axis, whether its value may be chosen.
     is_auto: Vec<bool>,
-    measure: &'a dyn Fn(&KernelSystem, C, &Dataset, &Dataset, &FitContext<'_>) -> Result<f64>,
+    measure: Measure<'a, C>,
     kernels: Vec<(C, KernelSystem)>,
     tried: Vec<C>,
     /// The best candidate so far.
@@ -73,7 +76,7 @@ impl<'a, C: Candidate> Search<'a, C> {
         (training, validation): (&'a Dataset, &'a Dataset),
         first: C,
         is_auto: Vec<bool>,
-        measure: &'a dyn Fn(&KernelSystem, C, &Dataset, &Dataset, &FitContext<'_>) -> Result<f64>,
+        measure: Measure<'a, C>,
     ) -> Self {
         let (kernels, tried) = (Vec::new(), Vec::new());
         Search { training, validation, is_auto, measure, kernels, tried, best: first, least: f64::INFINITY }

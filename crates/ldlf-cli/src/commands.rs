@@ -50,6 +50,8 @@ commands! {
     explain::Explain,
     /// Show how important each column is to a model
     importance::Importance,
+    /// Estimate how reliable annotators are, from one vote per line
+    annotators::Annotators,
     /// Compare learners by cross-validation
     cv::Cv,
     /// Cross-validate a learner over values of its parameters

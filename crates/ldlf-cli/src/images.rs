@@ -7,7 +7,7 @@ use ldlf::internals::core::error::{Message, Subject};
 #[cfg(feature = "deep")]
 use ldlf::internals::deep::backbones::BackboneKind;
 #[cfg(feature = "deep")]
-use ldlf::internals::deep::images::{check_readable, join, named, open, unreadable};
+use ldlf::internals::deep::images::{check_readable, join, named, open, unreadable, whole_side};
 use ldlf::internals::io::read::{Format, Loaded, ReadOptions, text_column};
 use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 
@@ -40,7 +40,12 @@ fn keep_freed_memory() {}
 /// Reads the table of some images and gives every row its image.
 pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
     let Some(table) = &asked.images.table else {
-        let what = if path.is_dir() { "a folder" } else { "a zip file" };
+        let is_zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+        let what = match (path.is_dir(), is_zip) {
+            (true, _) => "a folder",
+            (false, true) => "a zip file",
+            (false, false) => "an image",
+        };
         return Err(Error::data(format!("is {what}"))
             .with_remedy(
                 "to learn from its images, say what they show with --table labels.csv --image-column file",
@@ -108,7 +113,8 @@ fn side_of(settings: &Settings) -> usize {
     let backbone = settings.get("backbone").and_then(|name| name.as_str());
     let usual = backbone.and_then(|name| BackboneKind::named(name).ok()).map(BackboneKind::usual_side);
     // Any size shows whether an image can be read.
-    side.or(usual).unwrap_or(1)
+    let margin = settings.get("input_crop").and_then(|margin| margin.as_f64()).unwrap_or(0.0);
+    side.or(usual).map_or(1, |side| whole_side(side, margin))
 }
 
 /// Images to predict: all of a folder or zip file, or those that a table names. Each is read once: none is cached.

@@ -42,6 +42,11 @@ fn survive_file_size_limits() {
     }
 }
 
+/// The arguments of the command as its parser knows them, from which the reference of the guide is made.
+pub fn declaration() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs a call, whose first word is the program's name, and gives the exit code. A call that cannot be parsed, and `--help`, end the process.
 pub fn run(call: impl IntoIterator<Item = OsString>) -> u8 {
     survive_file_size_limits();

@@ -20,6 +20,10 @@ pub fn on_the_command_line(subject: &Subject) -> String {
         Subject::Group => "--group",
         Subject::ImageColumn => "--image-column",
         Subject::Votes => "--votes",
+        Subject::Long => "--long",
+        Subject::WeightByVotes => "--weight-by-votes",
+        Subject::WeighAnnotators => "--weigh-annotators",
+        Subject::MissingLabels => "--missing-labels",
         Subject::Strict => "--strict",
         Subject::Table => "--table",
         Subject::SkipBadImages => "--bad-images skip",
@@ -52,7 +56,7 @@ mod tests {
     use crate::args::Cli;
 
     /// The subjects that are options of a command.
-    const OPTIONS: [Subject; 25] = [
+    const OPTIONS: [Subject; 29] = [
         Subject::Format,
         Subject::Labels,
         Subject::LabelColumn,
@@ -68,6 +72,10 @@ mod tests {
         Subject::Group,
         Subject::ImageColumn,
         Subject::Votes,
+        Subject::Long,
+        Subject::WeightByVotes,
+        Subject::WeighAnnotators,
+        Subject::MissingLabels,
         Subject::Strict,
         Subject::Table,
         Subject::SkipBadImages,

@@ -77,7 +77,9 @@ pub struct Conformal {
 /// What a model file's document says of a [`Conformal`] beside its arrays.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct StoredConformal {
+    /// Where the rows come from that calibrate: out of fold, or held out.
     calibration: Calibration,
+    /// The number of rows or groups that calibrate.
     units: usize,
 }
 

@@ -38,13 +38,16 @@ pub struct Schema {
     pub columns: Option<Columns>,
 }
 
-/// One ordered label per row: its column, and what targets were made of it.
+/// One label per row: its column, and what targets were made of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SingleLabel {
     /// The column, where columns have names.
     pub column: Option<String>,
     /// How the label spread over its neighbours; none where distributions stood beside it.
     pub spread: Option<Spread>,
+    /// Whether the column holds classes, which have no order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub classes: bool,
 }
 
 /// Rows with a label distribution each, checked: as many targets as rows, every target on the simplex, every number finite, and as

@@ -39,6 +39,7 @@ pub mod split;
 pub mod stored;
 pub mod targets;
 pub mod trained_model;
+pub mod votes;
 
 pub use algorithm::{Algorithm, Checked, Unchecked};
 pub use context::{FitContext, FitEvent, InProgress, Observer, StopReason};

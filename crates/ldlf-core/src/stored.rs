@@ -300,11 +300,17 @@ fn decode<const N: usize, T>(bytes: &[u8], one: impl Fn([u8; N]) -> T) -> Vec<T>
 /// The part of the document that every model has.
 #[derive(Serialize, Deserialize)]
 struct Document {
+    /// The version of the format, now 1.
     format_version: u32,
+    /// The name of the learner.
     learner: String,
+    /// Every parameter with its value.
     parameters: Settings,
+    /// The number of features.
     features: usize,
+    /// What features and labels are called, and how columns are read.
     schema: Schema,
+    /// How the training went.
     summary: Summary,
     /// Where the model comes from; models of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -312,6 +318,7 @@ struct Document {
     /// What makes intervals and label sets of predictions; models of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conformal: Option<StoredConformal>,
+    /// What the learner keeps beside its arrays.
     model: serde_json::Map<String, Value>,
 }
 

@@ -146,6 +146,8 @@ pub struct TargetRows {
     rows: usize,
     normalised: usize,
     sums: (f64, f64),
+    /// What every row summed to.
+    totals: Vec<f64>,
     /// Whether all labels were whole numbers: counts.
     whole: bool,
     growth: Growth,
@@ -162,6 +164,7 @@ impl TargetRows {
             rows: 0,
             normalised: 0,
             sums,
+            totals: Vec::new(),
             whole: true,
             growth: Growth::default(),
         }
@@ -204,6 +207,7 @@ impl TargetRows {
             sum
         };
         self.sums = (self.sums.0.min(sum), self.sums.1.max(sum));
+        self.totals.push(sum);
         self.whole &= row.iter().all(|value| value.fract() == 0.0);
         self.data.extend(row.iter().map(|v| (v / divisor) as f32));
         self.rows += 1;
@@ -211,8 +215,8 @@ impl TargetRows {
         held.map_err(|reason| Error::data(reason).at(place(None)))
     }
 
-    /// The distributions, and one notice when some rows were normalised.
-    pub fn finish(self) -> Result<(Matrix<f32>, Option<String>)> {
+    /// What became of the rows.
+    pub fn finish(self) -> Result<Targets> {
         let (least, most) = self.sums;
         let notice = (self.normalised > 0).then(|| match (self.whole, least == most) {
             (true, true) => format!("the labels are vote counts, {} votes per row", round(most)),
@@ -227,8 +231,22 @@ impl TargetRows {
                 round(self.sums.1)
             ),
         });
-        Ok((Matrix::new(self.rows, self.labels, self.data)?, notice))
+        let distributions = Matrix::new(self.rows, self.labels, self.data)?;
+        Ok(Targets { distributions, notice, totals: self.totals, are_counts: self.whole })
     }
+}
+
+/// Label distributions, and what they were made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Targets {
+    /// One distribution per row.
+    pub distributions: Matrix<f32>,
+    /// A notice for the user when some rows were normalised.
+    pub notice: Option<String>,
+    /// What every row summed to before.
+    pub totals: Vec<f64>,
+    /// Whether these are numbers of votes: all labels were whole numbers.
+    pub are_counts: bool,
 }
 
 /// Turns every row of `values` into a distribution; see [`TargetRows`]. `place(row, label)` is the place of an error.
@@ -236,7 +254,7 @@ pub fn normalise_rows(
     values: &Matrix<f64>,
     strict: bool,
     place: &dyn Fn(usize, Option<usize>) -> Place,
-) -> Result<(Matrix<f32>, Option<String>)> {
+) -> Result<Targets> {
     let mut targets = TargetRows::new(values.cols(), strict);
     for (index, row) in values.iter_rows().enumerate() {
         targets.push(row, &|label| place(index, label))?;
@@ -329,11 +347,16 @@ mod tests {
     #[test]
     fn counts_are_normalised_with_one_notice() {
         let votes = Matrix::from_rows(&[[1.0, 3.0], [0.25, 0.75]]);
-        let (targets, notice) = normalise_rows(&votes, false, &|row, _| Place::default().row(row)).unwrap();
-        assert_eq!(targets.as_slice(), [0.25, 0.75, 0.25, 0.75]);
+        let targets = normalise_rows(&votes, false, &|row, _| Place::default().row(row)).unwrap();
+        assert_eq!(targets.distributions.as_slice(), [0.25, 0.75, 0.25, 0.75]);
         assert_eq!(
-            notice.unwrap(),
+            targets.notice.unwrap(),
             "1 of 2 rows of labels did not sum to 1 (sums from 1 to 4) and were normalised"
         );
+        assert!(!targets.are_counts, "shares do not say how many voted");
+        let counts = Matrix::from_rows(&[[1.0, 3.0], [0.0, 2.0]]);
+        let targets = normalise_rows(&counts, false, &|row, _| Place::default().row(row)).unwrap();
+        assert_eq!(targets.notice.unwrap(), "the labels are vote counts, 2 to 4 votes per row");
+        assert_eq!((targets.are_counts, targets.totals), (true, vec![4.0, 2.0]));
     }
 }

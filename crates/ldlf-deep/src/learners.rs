@@ -135,6 +135,7 @@ impl Algorithm for DeepLdl {
                 "warm_up=0",
                 "jitter=0",
                 "early_stopping=false",
+                "start_epochs=0",
             ],
         )]
     }
@@ -171,7 +172,7 @@ fn fit(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitt
 }
 
 /// What the paper and the authors' scripts have in common: Algorithm 1 on SGD, without anything of ours.
-const PLAIN: [&str; 18] = [
+const PLAIN: [&str; 19] = [
     "trees=5",
     "depth=7",
     "units=64",
@@ -190,6 +191,7 @@ const PLAIN: [&str; 18] = [
     "flip=false",
     "jitter=0",
     "early_stopping=false",
+    "start_epochs=0",
 ];
 
 /// The learning rate of the authors' solver: 0.1 on a loss summed over five trees is 0.5 on their mean.

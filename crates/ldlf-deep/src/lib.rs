@@ -6,6 +6,7 @@
 mod arrays;
 pub mod backbones;
 mod dropout;
+mod frozen;
 pub mod head;
 pub mod images;
 mod initial;
@@ -17,6 +18,7 @@ mod output_layer;
 pub mod parameters;
 mod plan;
 mod softmax_head;
+mod start;
 pub mod steps;
 mod stored;
 mod training;

@@ -70,12 +70,16 @@ impl Model for DeepModel {
         if let Input::Images { channels, side } = self.preprocessing.input() {
             facts.push(("input".to_string(), Value::from(format!("{channels} x {side} x {side}"))));
         }
-        if let Preprocessing::Images(Preparation { mean, deviation, range, order, .. }) = &self.preprocessing
+        if let Preprocessing::Images(Preparation { mean, deviation, range, order, margin, .. }) =
+            &self.preprocessing
         {
             facts.push(("input range".to_string(), Value::from(*range)));
             facts.push(("input mean".to_string(), Value::from(mean.clone())));
             facts.push(("input deviation".to_string(), Value::from(deviation.clone())));
             facts.push(("channel order".to_string(), order.to_value()));
+            if *margin > 0.0 {
+                facts.push(("input crop".to_string(), Value::from(*margin)));
+            }
         }
         if let OutputLayer::Forest(head) = &self.output {
             let shape = head.shape();
@@ -131,11 +135,12 @@ fn rebuild(parts: &Parts, labels: Option<usize>, device: &Device) -> Result<Deep
 /// Refuses preprocessing that does not fit the network.
 fn check_preprocessing(preprocessing: &Preprocessing, kind: BackboneKind) -> Result<()> {
     let fits = match preprocessing {
-        Preprocessing::Images(Preparation { side, channels, mean, deviation, range, .. }) => {
+        Preprocessing::Images(Preparation { side, channels, mean, deviation, range, margin, .. }) => {
             !kind.reads_tables()
                 && (kind.smallest_side()..=4096).contains(side)
                 && [1, 3].contains(channels)
                 && (range.is_finite() && *range > 0.0)
+                && (0.0..0.5).contains(margin)
                 && mean.len() == *channels
                 && deviation.len() == *channels
                 && mean.iter().chain(deviation).all(|number| number.is_finite())
@@ -182,8 +187,14 @@ impl FeatureNetwork {
         Ok(FeatureNetwork { kind, backbone: network.backbone, preprocessing, device })
     }
 
-    /// A network with pretrained weights and no model; `side` defaults to the network's usual one.
-    pub fn of_weights(backbone: &str, weights: &Path, side: Option<usize>) -> Result<(Self, WeightReport)> {
+    /// A network with pretrained weights and no model; `side` defaults to the network's usual one, and a fraction `margin` is cut off at
+    /// each edge of an image.
+    pub fn of_weights(
+        backbone: &str,
+        weights: &Path,
+        side: Option<usize>,
+        margin: f64,
+    ) -> Result<(Self, WeightReport)> {
         let kind = BackboneKind::named(backbone)?;
         let preparation = kind.preparation(side, 3).ok_or_else(|| kind.refusal())?;
         let input = Input::Images { channels: preparation.channels, side: preparation.side };
@@ -191,7 +202,9 @@ impl FeatureNetwork {
         let network = Backbone::new(kind, input, Seed::new(0), &device)?;
         let (backbone, report) = load_weights(network, weights)?;
         let convention = kind.convention(Some(&report)).ok_or_else(|| kind.refusal())?;
-        let preprocessing = Preprocessing::Images(convention.preparation(preparation.side, 3));
+        let preparation = Preparation { margin, ..convention.preparation(preparation.side, 3) };
+        preparation.check()?;
+        let preprocessing = Preprocessing::Images(preparation);
         Ok((FeatureNetwork { kind, backbone: backbone.valid(), preprocessing, device }, report))
     }
 

@@ -62,6 +62,25 @@ impl Network {
         self
     }
 
+    /// The network whose projection was learnt on features that were shifted and scaled to mean 0 and deviation 1, made to take them as the
+    /// backbone gives them: `W z + b` with `z = (f - mean) / deviation` is `(W / deviation) f + (b - W mean / deviation)`.
+    pub fn on_unscaled_features(mut self, scales: &[(f64, f64)]) -> Self {
+        let units = self.projection.weight.dims()[1];
+        let weights = host(self.projection.weight.val().inner().into_data());
+        let factor = |feature: usize| match scales[feature].1 {
+            0.0 => 0.0,
+            deviation => 1.0 / deviation,
+        };
+        let mut shifts = vec![0.0f64; units];
+        for (feature, row) in weights.chunks_exact(units.max(1)).enumerate() {
+            let moved = scales[feature].0 * factor(feature);
+            shifts.iter_mut().zip(row).for_each(|(shift, &weight)| *shift -= f64::from(weight) * moved);
+        }
+        self.projection.weight = rewritten(self.projection.weight, |at, w| w * factor(at / units));
+        self.projection.bias = self.projection.bias.map(|bias| rewritten(bias, |unit, b| b + shifts[unit]));
+        self
+    }
+
     /// The activations of some rows.
     ///
     /// # Shapes
@@ -301,6 +320,26 @@ mod tests {
                     (over_rows.iter().map(|a| (a - mean).powi(2)).sum::<f32>() / rows as f32).sqrt();
                 assert!(mean.abs() < 0.01 && (deviation - 2.0).abs() < 0.01, "{size}: {mean} {deviation}");
             }
+        }
+    }
+
+    #[test]
+    fn a_projection_learnt_on_scaled_features_gives_the_same_on_those_of_the_backbone() {
+        let device = Device::flex().autodiff();
+        let network =
+            Network::new(BackboneKind::Mlp, Input::Table { features: 5 }, 3, Seed::new(0), &device).unwrap();
+        let width = network.backbone.width();
+        let raw: Vec<f32> = (0..4 * width).map(|i| 2.0 + ((i * 37) % 23) as f32).collect();
+        let scales: Vec<(f64, f64)> = (0..width).map(|f| (f as f64 / 100.0, 0.5 + (f % 7) as f64)).collect();
+        let scaled =
+            (0..4 * width).map(|i| ((f64::from(raw[i]) - scales[i % width].0) / scales[i % width].1) as f32);
+        let tensor = |v: Vec<f32>| Tensor::<2>::from_data(TensorData::new(v, [4, width]), &device);
+        let expected = host(network.projection.forward(tensor(scaled.collect())).inner().into_data());
+        let network = network.on_unscaled_features(&scales);
+        assert!(network.projection.weight.is_require_grad());
+        let found = host(network.projection.forward(tensor(raw)).inner().into_data());
+        for (a, b) in expected.iter().zip(&found) {
+            assert!((a - b).abs() < 1e-3 * a.abs().max(1.0), "{a} {b}");
         }
     }
 

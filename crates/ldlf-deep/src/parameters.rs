@@ -37,6 +37,8 @@ ldlf_core::parameters! {
         convolution_factor: f64 = 1.0, at_least 0;
         /// Prefixes of the names of frozen layers, joined by +, such as layer1+layer2; all freezes the backbone.
         freeze: Option<String> = None;
+        /// Epochs in which the last layer and the leaves learn alone, on features that are computed once, before the rest joins; auto is 30 with pretrained weights and 0 without.
+        start_epochs: Auto<usize> = Auto::Auto, at_most 1_000_000;
         /// Momentum of sgd.
         momentum: f64 = 0.9, at_least 0, below 1;
         /// Learning rate schedule.
@@ -61,6 +63,8 @@ ldlf_core::parameters! {
         input_deviation: Auto<String> = Auto::Auto;
         /// Order of the channels; auto is what the weights or the backbone expect.
         channel_order: Auto<ChannelOrder> = Auto::Auto;
+        /// Fraction cut off at each edge of an image before it is resized, such as 0.15 where faces should fill the square.
+        input_crop: f64 = 0.0, at_least 0, below 0.5;
         /// Whether images are mirrored at random.
         flip: bool = true;
         /// Maximum fraction by which the crop of an image is moved and resized at random.
@@ -127,6 +131,11 @@ impl NetworkParameters {
         let plain = !self.backbone.is_normalised();
         let fixed = if plain && self.optimizer != Optimizer::Sgd { 0.0003 } else { 0.005 };
         self.learning_rate.unwrap_or(fixed)
+    }
+
+    /// The epochs of the head alone.
+    pub(crate) fn start_epochs(&self) -> usize {
+        self.start_epochs.unwrap_or(if self.weights.is_some() { 30 } else { 0 })
     }
 
     /// The factor of the backbone's learning rate.

@@ -9,6 +9,7 @@ use ldlf_forest::algorithm1::{Ensemble, LeafSchedule, Schedule};
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::backbones::{BackboneKind, InputConvention};
+use crate::images::Preparation;
 use crate::network::{self, Preprocessing};
 use crate::parameters::{ForestParameters, NetworkParameters};
 use crate::weights::WeightReport;
@@ -140,17 +141,25 @@ pub(crate) fn preprocessing(
         (Inputs::Images(_), Some(preparation)) => {
             let convention =
                 plan.network.convention(kind.convention(weights).unwrap_or(InputConvention::IMAGENET))?;
-            Ok(Preprocessing::Images(convention.preparation(preparation.side, channels)))
+            let preparation = convention.preparation(preparation.side, channels);
+            Ok(Preprocessing::Images(Preparation { margin: plan.network.input_crop, ..preparation }))
         }
     }
 }
+
+/// The prefix of the names of all parameters of a backbone.
+pub(crate) const WHOLE_BACKBONE: &str = "backbone";
 
 /// The name prefixes of frozen parameters.
 pub(crate) fn frozen(parameters: &NetworkParameters) -> Vec<String> {
     let given = parameters.freeze.as_deref().unwrap_or_default();
     let starts = given.split('+').map(str::trim).filter(|start| !start.is_empty());
     starts
-        .map(|start| if start == "all" { "backbone".to_string() } else { format!("backbone.{start}") })
+        .map(
+            |start| {
+                if start == "all" { WHOLE_BACKBONE.to_string() } else { format!("{WHOLE_BACKBONE}.{start}") }
+            },
+        )
         .collect()
 }
 

@@ -20,11 +20,13 @@ use ldlf_math::optimise::step::Step;
 
 use crate::arrays::{self, Numbers, host};
 use crate::backbones::{BackboneKind, Mode};
+use crate::frozen::FrozenFeatures;
 use crate::images::{Augmentation, Batch, PrefetchedBatches, prefetch};
 use crate::model::DeepModel;
 use crate::network::{self, Compute, Network, Preprocessing, READERS};
 use crate::output_layer::OutputLayer;
-use crate::plan::{Plan, Rule, frozen, preprocessing, sides};
+use crate::plan::{Plan, Rule, WHOLE_BACKBONE, frozen, preprocessing, sides};
+use crate::start;
 use crate::steps::{self, State};
 use crate::stored::{numbers_under, output_from, put_network};
 use crate::weights::load_weights;
@@ -32,17 +34,39 @@ use crate::weights::load_weights;
 /// Trains a network with its trees on `data`.
 pub fn train(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<(DeepModel, Summary)> {
     let source = Source::new(plan.learner, plan.settings(), &[], context.seed, data);
-    let steps = OnNetwork::new(plan, data, context)?;
+    let mut steps = OnNetwork::new(plan, data, context)?;
+    // A checkpoint holds what a start would find.
+    let starts = plan.network.start_epochs() > 0 && context.resume.is_none();
+    let is_frozen = frozen(&plan.network).iter().any(|prefix| prefix == WHOLE_BACKBONE);
+    if starts || is_frozen {
+        let features = steps.features(context)?;
+        if let (true, Some(features)) = (starts, &features) {
+            start::from_features(&mut steps, features, context)?;
+        }
+        steps.frozen = features.filter(|_| is_frozen);
+    }
     let schedule = plan.schedule(steps.batches.per_epoch(), !steps.validation.is_empty());
-    let (steps, summary) = Training::new(schedule, steps, source).run(context)?;
+    let (mut steps, mut summary) = Training::new(schedule, steps, source).run(context)?;
+    steps.return_to_start(&mut summary)?;
     let network = steps.network().valid();
     let device = steps.device.without_autodiff();
     let OnNetwork { kind, preprocessing, weights, output, .. } = steps;
     Ok((DeepModel { kind, preprocessing, weights, network, output, device }, summary))
 }
 
+/// The network as the start left it.
+#[derive(Clone)]
+pub(crate) struct Started {
+    /// The K-L divergence of the validation rows; infinite where there are none.
+    pub kl: f64,
+    /// The network's parameters.
+    pub numbers: BTreeMap<String, Numbers>,
+    /// The trees, or the softmax.
+    pub output: OutputLayer,
+}
+
 /// A network in training with its output layer.
-struct OnNetwork<'a> {
+pub(crate) struct OnNetwork<'a> {
     plan: &'a Plan,
     kind: BackboneKind,
     data: &'a Dataset,
@@ -67,14 +91,26 @@ struct OnNetwork<'a> {
     /// The mean absolute error on the validation rows at the last validation.
     mae: Option<f64>,
     best: Option<(BTreeMap<String, Numbers>, OutputLayer)>,
+    /// What the start found, where there was one.
+    started: Option<Started>,
+    /// The features of all rows, where the backbone is frozen and they fit into memory.
+    frozen: Option<FrozenFeatures>,
+}
+
+/// The input of a mini-batch.
+enum Given {
+    /// Of the backbone.
+    Inputs(Vec<f32>),
+    /// Of the projection.
+    Features(Vec<f32>),
 }
 
 /// The remaining mini-batches of an epoch.
 enum Epoch {
     /// Images, prefetched.
     Images(PrefetchedBatches),
-    /// Rows of a table.
-    Table(vec::IntoIter<Vec<usize>>),
+    /// Rows of a table, or rows whose features are known.
+    Rows(vec::IntoIter<Vec<usize>>),
 }
 
 impl<'a> OnNetwork<'a> {
@@ -134,27 +170,124 @@ impl<'a> OnNetwork<'a> {
             epoch: None,
             mae: None,
             best: None,
+            started: None,
+            frozen: None,
         })
     }
 
-    fn network(&self) -> &Network {
+    /// The plan of the training.
+    pub(crate) fn plan(&self) -> &'a Plan {
+        self.plan
+    }
+
+    /// The data.
+    pub(crate) fn data(&self) -> &'a Dataset {
+        self.data
+    }
+
+    /// Mini-batches per epoch.
+    pub(crate) fn per_epoch(&self) -> usize {
+        self.batches.per_epoch()
+    }
+
+    /// Whether there are validation rows.
+    pub(crate) fn validates(&self) -> bool {
+        !self.validation.is_empty()
+    }
+
+    /// The features of training and validation rows; `None` where they are too many to keep.
+    fn features(&self, context: &mut FitContext<'_>) -> Result<Option<FrozenFeatures>> {
+        let rows: Vec<usize> = self.batches.rows().iter().chain(&self.validation).copied().collect();
+        let device = self.device.clone().without_autodiff();
+        let (backbone, mirrored) = (self.network().backbone.valid(), self.plan.network.flip);
+        let on = (&device, &self.compute);
+        FrozenFeatures::of(&backbone, (self.data, &rows), &self.preprocessing, mirrored, on, context)
+    }
+
+    /// A training of the projection and the output layer alone, on given features.
+    pub(crate) fn head_alone<'b>(
+        &self,
+        plan: &'b Plan,
+        features: FrozenFeatures,
+        context: &FitContext<'_>,
+    ) -> Result<OnNetwork<'b>>
+    where
+        'a: 'b,
+    {
+        Ok(OnNetwork {
+            plan,
+            kind: self.kind,
+            data: self.data,
+            batches: self.batches.clone(),
+            validation: self.validation.clone(),
+            seed: self.seed,
+            preprocessing: self.preprocessing.clone(),
+            device: self.device.clone(),
+            compute: Compute::new(&context.threads)?,
+            prior: self.prior.clone(),
+            network: self.network.clone(),
+            convolutions: BTreeSet::new(),
+            weights: None,
+            output: self.output.clone(),
+            state: State::new(),
+            noted: Default::default(),
+            epoch: None,
+            mae: None,
+            best: None,
+            started: None,
+            frozen: Some(features),
+        })
+    }
+
+    /// The network and its output layer.
+    pub(crate) fn into_parts(self) -> (Network, OutputLayer) {
+        (self.network.expect("the network is away only within a step"), self.output)
+    }
+
+    /// Goes on from what the start found.
+    pub(crate) fn begin_with(&mut self, network: Network, output: OutputLayer, started: Started) {
+        self.network = Some(network);
+        self.output = output;
+        self.started = Some(started);
+    }
+
+    /// Returns to the start where no epoch after it was better on the validation rows.
+    fn return_to_start(&mut self, summary: &mut Summary) -> Result<()> {
+        if let (Some(started), Some(kl)) = (&self.started, summary.validation_kl)
+            && started.kl < kl
+        {
+            let network = self.network.take().expect("the network is away only within a step");
+            self.network = Some(arrays::restore(network, &started.numbers)?);
+            self.output = started.output.clone();
+            (summary.validation_kl, summary.best_iteration) = (Some(started.kl), Some(0));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn network(&self) -> &Network {
         self.network.as_ref().expect("the network is away only within a step")
     }
 
     /// The mini-batch of an iteration.
-    fn next_batch(&mut self, iteration: usize) -> Result<Batch> {
+    fn next_batch(&mut self, iteration: usize) -> Result<(Vec<usize>, Given)> {
         if self.epoch.is_none() || iteration.is_multiple_of(self.batches.per_epoch()) {
             self.epoch = Some(self.rest_of_epoch(iteration)?);
         }
         let batch = match &mut self.epoch {
-            Some(Epoch::Images(ahead)) => ahead.next().transpose()?,
-            Some(Epoch::Table(batches)) => {
-                let features = self.data.features()?;
-                batches.next().map(|rows| {
-                    let pixels = self.preprocessing.scaled(features, &rows);
-                    Batch { rows, pixels }
-                })
+            Some(Epoch::Images(ahead)) => {
+                ahead.next().transpose()?.map(|Batch { rows, pixels }| (rows, Given::Inputs(pixels)))
             }
+            Some(Epoch::Rows(batches)) => match (batches.next(), &self.frozen) {
+                (None, _) => None,
+                (Some(rows), Some(frozen)) => {
+                    let features = frozen.in_epoch(&rows, iteration / self.batches.per_epoch());
+                    Some((rows, Given::Features(features)))
+                }
+                (Some(rows), None) => {
+                    let scaled = self.preprocessing.scaled(self.data.features()?, &rows);
+                    Some((rows, Given::Inputs(scaled)))
+                }
+            },
             None => None,
         };
         Ok(batch.expect("an epoch has a mini-batch for each of its iterations"))
@@ -163,6 +296,7 @@ impl<'a> OnNetwork<'a> {
     fn rest_of_epoch(&self, iteration: usize) -> Result<Epoch> {
         let batches = self.batches.rest_of_epoch(iteration);
         match &self.preprocessing {
+            _ if self.frozen.is_some() => Ok(Epoch::Rows(batches.into_iter())),
             Preprocessing::Images(preparation) => {
                 let images = self.data.inputs().images()?;
                 let p = &self.plan.network;
@@ -171,7 +305,7 @@ impl<'a> OnNetwork<'a> {
                 let look = Some((&augmentation, self.seed.named("augmentation").numbered(epoch)));
                 Ok(Epoch::Images(prefetch(images, &batches, preparation, look, READERS)?))
             }
-            Preprocessing::Table { .. } => Ok(Epoch::Table(batches.into_iter())),
+            Preprocessing::Table { .. } => Ok(Epoch::Rows(batches.into_iter())),
         }
     }
 
@@ -183,7 +317,7 @@ impl<'a> OnNetwork<'a> {
 
 impl Steps for OnNetwork<'_> {
     fn step(&mut self, iteration: usize) -> Result<f64> {
-        let Batch { rows, pixels: numbers } = self.next_batch(iteration)?;
+        let (rows, given) = self.next_batch(iteration)?;
         let p = &self.plan.network;
         let per_epoch = self.batches.per_epoch();
         let total = self.plan.total_iterations(per_epoch);
@@ -208,9 +342,17 @@ impl Steps for OnNetwork<'_> {
         let (output, preprocessing, device, state, threads) =
             (&self.output, &self.preprocessing, &self.device, &mut self.state, self.compute.threads());
         let (forest, plan, convolutions) = (&self.plan.forest, &self.plan.network, &self.convolutions);
+        let (frozen, has_started) = (&self.frozen, self.started.is_some());
         let (network, loss, seen) = self.compute.run(|| {
-            let features = network.backbone.forward(preprocessing.tensor(numbers, device), &mode);
-            if let (0, OutputLayer::Forest(_), Some(steepness)) = (iteration, output, forest.steepness) {
+            let features = match (given, frozen) {
+                (Given::Features(numbers), Some(frozen)) => frozen.tensor(numbers, device),
+                (Given::Inputs(numbers) | Given::Features(numbers), _) => {
+                    network.backbone.forward(preprocessing.tensor(numbers, device), &mode)
+                }
+            };
+            if let (0, false, OutputLayer::Forest(_), Some(steepness)) =
+                (iteration, has_started, output, forest.steepness)
+            {
                 network = network.standardise_activations(features.clone(), steepness);
             }
             let activations = network.projection.forward(features);
@@ -260,7 +402,19 @@ impl Steps for OnNetwork<'_> {
     }
 
     fn validate(&mut self) -> Result<f64> {
-        let predicted = self.predict_with(&self.network().valid(), self.data.inputs(), &self.validation)?;
+        let network = self.network().valid();
+        let predicted = match &self.frozen {
+            None => self.predict_with(&network, self.data.inputs(), &self.validation)?,
+            Some(frozen) => {
+                let device = self.device.clone().without_autodiff();
+                let features = frozen.plain(&self.validation);
+                let activations = self
+                    .compute
+                    .run(|| host(network.projection.forward(frozen.tensor(features, &device)).into_data()));
+                let predicted = self.output.predict(&activations, self.compute.threads());
+                Matrix::new(self.validation.len(), self.output.labels(), predicted)?
+            }
+        };
         self.mae = mean_absolute_error(self.data, &self.validation, &predicted);
         Ok(HeldOutKl::of(self.data, self.validation.iter().copied(), predicted.as_slice()).mean())
     }
@@ -302,6 +456,10 @@ impl Steps for OnNetwork<'_> {
             );
         }
         parts.put_detail("validation_mae", self.mae);
+        parts.put_detail("start_kl", self.started.as_ref().map(|started| started.kl.to_bits()));
+        if let Some(started) = &self.started {
+            put_network(parts, "start.", &started.numbers, &started.output);
+        }
     }
 
     fn restore(&mut self, checkpoint: &Parts, best: bool) -> Result<()> {
@@ -332,6 +490,15 @@ impl Steps for OnNetwork<'_> {
             self.best = Some((best, output_from(checkpoint, "best.", &self.output)?));
         }
         self.mae = checkpoint.detail("validation_mae")?;
+        let start_kl: Option<u64> = checkpoint.detail("start_kl")?;
+        self.started = match start_kl.map(f64::from_bits) {
+            None => None,
+            Some(kl) => Some(Started {
+                kl,
+                numbers: numbers_under(checkpoint, "start.network.")?,
+                output: output_from(checkpoint, "start.", &self.output)?,
+            }),
+        };
         Ok(())
     }
 }

@@ -60,12 +60,16 @@ pub fn options_for_model(table: &Path, model: &TrainedModel, options: &ReadOptio
     // Where columns have no names, the names of the model choose nothing; only their number must fit.
     let format = options.format.or_else(|| Format::of_input(table)).or(table.is_dir().then_some(Format::Csv));
     // A model of one ordered label remembers its column and its spread.
-    if let (Some(single), true) = (&model.schema.single, options.labels.is_empty()) {
+    if let (Some(single), true) = (&model.schema.single, options.labels.is_empty() && options.long.is_none())
+    {
         options.label_column = options.label_column.or_else(|| single.column.clone());
         options.spread = options.spread.or_else(|| single.spread.clone());
     }
     if format.is_some_and(Format::names_columns)
         && options.labels.is_empty()
+        && options.long.is_none()
+        && !(options.label_column.is_some()
+            && model.schema.single.as_ref().is_some_and(|single| single.classes))
         && options.spread.is_none()
         && options.votes.is_none()
     {

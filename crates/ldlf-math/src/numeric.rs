@@ -104,6 +104,11 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// Replaces scores by `exp(x_i) / sum exp(x_j)`.
 pub fn softmax_in_place(x: &mut [f64]) {
+    softmax_and_log_sum(x);
+}
+
+/// As [`softmax_in_place`], and gives `ln sum exp(x_i)`.
+pub fn softmax_and_log_sum(x: &mut [f64]) -> f64 {
     let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
     for v in x.iter_mut() {
@@ -111,6 +116,7 @@ pub fn softmax_in_place(x: &mut [f64]) {
         sum += *v;
     }
     x.iter_mut().for_each(|v| *v /= sum);
+    largest + sum.ln()
 }
 
 /// As [`softmax_in_place`], in single precision.
@@ -165,6 +171,7 @@ mod tests {
     fn log_sum_exp_does_not_overflow() {
         assert_eq!(log_sum_exp(&[1e3, 1e3]), 1e3 + 2f64.ln());
         assert_eq!(log_sum_exp(&[-1e3, -1e3]), -1e3 + 2f64.ln());
+        assert_eq!(softmax_and_log_sum(&mut [-1e3, -1e3]), -1e3 + 2f64.ln());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use ldlf::internals::core::images::ImageSource;
 use ldlf::internals::core::stored::Parts;
 use ldlf::internals::core::targets::Spread;
 use ldlf::internals::deep::images;
-use ldlf::internals::io::read::{Format, ReadOptions, read, stream};
+use ldlf::internals::io::read::{Format, LongColumns, ReadOptions, read, stream};
 use ldlf::internals::io::{fold_file, journal};
 use ldlf::internals::math::numeric::on_simplex;
 use ldlf::{
@@ -173,10 +173,18 @@ impl Reader {
             },
             ..plain.clone()
         };
+        let long = LongColumns { item: "who".into(), annotator: Some("part".into()), label: "age".into() };
+        let votes = ReadOptions {
+            long: Some(long),
+            weigh_annotators: true,
+            ignore: vec!["w".into()],
+            ..plain.clone()
+        };
+        let classes = ReadOptions { label_column: Some("who".into()), ..plain.clone() };
         // Not every set of roles fits every table: one that does is enough.
         let (mut read_once, mut last) = (false, Ok(()));
         let spread = ReadOptions { spread: single.spread.clone(), ..plain.clone() };
-        for options in [&plain, &spread, &named, &without_text, &roles, &single] {
+        for options in [&plain, &spread, &named, &without_text, &roles, &single, &votes, &classes] {
             match read(&path, options) {
                 Ok(loaded) => {
                     check_dataset(&loaded.dataset);

@@ -121,24 +121,29 @@ fn fit(
     let mut within = Within(context);
     let mut own = FitContext::new(seed, threads, &mut within);
     own.deadline = deadline;
-    let fitted = learner.fit(data, &mut own);
-    context.check_interrupted()?;
-    fitted
+    learner.fit(data, &mut own)
 }
 
-/// The predictions of a candidate for the held-out rows of each fold, after training on the others.
+/// The predictions of a candidate for the held-out rows of each fold, after training on the others. `first` gets the model of the first
+/// fold, also of one that Ctrl-C ended early.
 fn predict_across(
     learner: &dyn Learner,
     data: &Dataset,
     folds: &[Fold],
     deadline: Option<Instant>,
     context: &mut FitContext<'_>,
+    first: &mut Option<Box<dyn Model>>,
 ) -> Result<Matrix<f32>> {
     let mut out = Vec::new();
     for fold in folds {
         let model = fit(learner, &data.select(&fold.training), deadline, context)?.model;
+        if context.check_interrupted().is_err() {
+            first.get_or_insert(model);
+            return Err(Error::Interrupted);
+        }
         let held_back = data.inputs().select(&fold.test);
         out.extend_from_slice(model.predict(&held_back, &context.threads)?.into_distributions()?.as_slice());
+        first.get_or_insert(model);
     }
     Ok(Matrix::new(out.len() / data.labels(), data.labels(), out)?)
 }
@@ -169,6 +174,10 @@ struct Search<'a> {
     /// How many things will be tried.
     planned: usize,
     trials: Vec<Trial>,
+    /// The first model of the candidate at work, for when Ctrl-C ends the search before any candidate is done.
+    unfinished: Option<(&'static Candidate, Box<dyn Model>)>,
+    /// Why the search ended before all was tried, if it did.
+    cut: Option<StopReason>,
 }
 
 impl<'a> Search<'a> {
@@ -191,6 +200,8 @@ impl<'a> Search<'a> {
             end: ends.into_iter().flatten().min(),
             planned: 1 + parameters.baselines().len(),
             trials: Vec::new(),
+            unfinished: None,
+            cut: None,
         }
     }
 
@@ -211,6 +222,7 @@ impl<'a> Search<'a> {
             Features::Sparse(m) => m.stored(),
         };
         if self.is_late() {
+            self.cut = Some(StopReason::TimeLimit);
             trial.verdict = "not tried: the budget was spent".to_string();
         } else if candidate.learner == "ldlogitboost" && entries * self.data.labels() > BOOSTED_ENTRIES {
             trial.verdict = "not tried: too slow with so many rows and labels".to_string();
@@ -218,14 +230,21 @@ impl<'a> Search<'a> {
             trial.verdict = "not tried: too slow with so many rows".to_string();
         } else {
             let learner = candidate.build(self.parameters)?;
-            match predict_across(&*learner, self.data, &self.folds, self.end, context) {
-                Ok(_) if self.is_late() => trial.verdict = "stopped: the budget was spent".to_string(),
+            let mut first = None;
+            match predict_across(&*learner, self.data, &self.folds, self.end, context, &mut first) {
+                Ok(_) if self.is_late() => {
+                    self.cut = Some(StopReason::TimeLimit);
+                    trial.verdict = "stopped: the budget was spent".to_string();
+                }
                 Ok(predicted) => {
                     let kl = self.kl(&predicted);
                     trial.kl = Some(kl);
-                    tried = Some(Tried { candidate, trial: self.trials.len(), predicted, kl });
+                    tried = Some(Tried { candidate, trial: self.trials.len(), predicted, kl, first });
                 }
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(Error::Interrupted) => {
+                    self.unfinished = first.map(|model| (candidate, model));
+                    return Err(Error::Interrupted);
+                }
                 Err(error) => trial.verdict = format!("failed: {error}"),
             }
         }
@@ -236,7 +255,7 @@ impl<'a> Search<'a> {
             loss: tried.as_ref().map(|tried| tried.kl),
         };
         if let ControlFlow::Break(StopReason::Interrupted) = context.report(event, &Searching) {
-            return Err(Error::Interrupted);
+            self.cut = Some(StopReason::Interrupted);
         }
         Ok(tried)
     }
@@ -250,15 +269,29 @@ impl<'a> Search<'a> {
 
     /// The members of the mixture with their weights, and its K-L on the held-out rows.
     fn members(&mut self, context: &mut FitContext<'_>) -> Result<(Vec<Weighed>, Option<f64>)> {
+        let only_forest = || Ok((vec![Weighed { candidate: &FOREST, weight: 1.0, first: None }], None));
         if self.folds.is_empty() {
-            return Ok((vec![(&FOREST, 1.0)], None));
+            return only_forest();
         }
         let mut tried = Vec::new();
         for candidate in [&FOREST].into_iter().chain(self.parameters.baselines()) {
-            tried.extend(self.try_out(candidate, context)?);
+            match self.try_out(candidate, context) {
+                Ok(found) => tried.extend(found),
+                Err(Error::Interrupted) => self.cut = Some(StopReason::Interrupted),
+                Err(error) => return Err(error),
+            }
+            if self.cut == Some(StopReason::Interrupted) {
+                break;
+            }
         }
         if tried.is_empty() {
-            return Ok((vec![(&FOREST, 1.0)], None));
+            return match (self.cut, self.unfinished.take()) {
+                (Some(StopReason::Interrupted), None) => Err(Error::Interrupted),
+                (Some(StopReason::Interrupted), Some((candidate, model))) => {
+                    Ok((vec![Weighed { candidate, weight: 1.0, first: Some(model) }], None))
+                }
+                _ => only_forest(),
+            };
         }
         let predictions: Vec<&Matrix<f32>> = tried.iter().map(|tried| &tried.predicted).collect();
         let candidates: Vec<mixture::Candidate<'_>> =
@@ -266,13 +299,13 @@ impl<'a> Search<'a> {
         let weights = mixture_weights(&self.held_back, &candidates);
         let kl = self.kl(&mix(&weights, &predictions)?);
         let mut members = Vec::new();
-        for (tried, &weight) in tried.iter().zip(&weights) {
+        for (tried, weight) in tried.into_iter().zip(weights) {
             self.trials[tried.trial].verdict = match weight {
                 0.0 => "left out: the others say what it says".to_string(),
                 weight => format!("weight {weight:.2}"),
             };
             if weight > 0.0 {
-                members.push((tried.candidate, weight));
+                members.push(Weighed { candidate: tried.candidate, weight, first: tried.first });
             }
         }
         Ok((members, Some(kl)))
@@ -280,7 +313,12 @@ impl<'a> Search<'a> {
 }
 
 /// A candidate and its part of the mixture.
-type Weighed = (&'static Candidate, f64);
+struct Weighed {
+    candidate: &'static Candidate,
+    weight: f64,
+    /// Its model of the first fold, which stands in when Ctrl-C leaves no time for one of all rows.
+    first: Option<Box<dyn Model>>,
+}
 
 /// A candidate that was fitted and measured.
 struct Tried {
@@ -290,6 +328,8 @@ struct Tried {
     /// Its predictions for the held-out rows.
     predicted: Matrix<f32>,
     kl: f64,
+    /// Its model of the first fold.
+    first: Option<Box<dyn Model>>,
 }
 
 impl AutoForestParameters {
@@ -319,11 +359,25 @@ impl Algorithm for AutoForest {
         let sample = sample_of(data, context);
         let mut search = Search::new(parameters, sample.as_ref().unwrap_or(data), data.rows(), context);
         let (chosen, validation_kl) = search.members(context)?;
-        let trials = search.trials;
+        let Search { trials, mut cut, .. } = search;
         let mut members = Vec::new();
-        for (candidate, weight) in chosen {
+        for Weighed { candidate, weight, first } in chosen {
             let learner = candidate.build(parameters)?;
-            let model = fit(&*learner, data, context.deadline, context)?.model;
+            let is_late = cut == Some(StopReason::Interrupted);
+            let fitted = match &first {
+                Some(_) if is_late => Err(Error::Interrupted),
+                _ => fit(&*learner, data, context.deadline, context),
+            };
+            if context.check_interrupted().is_err() {
+                cut = Some(StopReason::Interrupted);
+            }
+            let model = match (fitted, first) {
+                // A whole model of one fold is better than a half of all rows.
+                (Ok(_) | Err(Error::Interrupted), Some(first)) if cut == Some(StopReason::Interrupted) => {
+                    first
+                }
+                (fitted, _) => fitted?.model,
+            };
             members.push(Member {
                 learner: candidate.learner.to_string(),
                 settings: learner.settings(),
@@ -331,7 +385,8 @@ impl Algorithm for AutoForest {
                 model,
             });
         }
-        let summary = Summary { iterations: trials.len(), validation_kl, ..Summary::at_once() };
+        let stopped = cut.unwrap_or(StopReason::Finished);
+        let summary = Summary { iterations: trials.len(), validation_kl, stopped, ..Summary::at_once() };
         Ok(Fitted::new(Box::new(Blend { members, trials }), summary))
     }
 

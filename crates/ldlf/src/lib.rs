@@ -33,7 +33,12 @@ pub mod internals {
     pub use ldlf_onnx as onnx;
 }
 
-/// The README's examples, run as tests.
+/// The Rust examples of the guide, run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;
+mod guide {
+    #[doc = include_str!("../../../docs/start.md")]
+    pub struct Start;
+
+    #[doc = include_str!("../../../docs/serving.md")]
+    pub struct Serving;
+}

@@ -9,6 +9,16 @@ use ldlf_io::output::Overwrite;
 use crate::registry;
 
 /// Reads a model file, of whichever learner it is.
+///
+/// ```
+/// use ldlf::prelude::*;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let file = folder.path().join("votes.ldlf");
+/// RandomForest::params().trees(3).fit(&ldlf::generate::artificial(50, 0)?)?.save(&file)?;
+/// let model = ldlf::load(&file)?;
+/// assert_eq!((model.learner.as_str(), model.schema.label_names.len()), ("random-forest", 3));
+/// # Ok::<(), ldlf::Error>(())
+/// ```
 pub fn load(path: impl AsRef<Path>) -> Result<TrainedModel> {
     model_file::load(path.as_ref(), &registry::learners())
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use ldlf_core::targets::Spread;
+use ldlf_core::votes::VoteWeights;
 use ldlf_core::{Dataset, Result};
 use ldlf_io::Format;
-use ldlf_io::read::{self as tables, Loaded, ReadOptions};
+use ldlf_io::read::{self as tables, Loaded, LongColumns, ReadOptions};
 
 /// Memory for decoded images that are kept from epoch to epoch, in bytes.
 #[cfg(feature = "deep")]
@@ -14,6 +15,15 @@ const IMAGE_CACHE: usize = 1 << 30;
 /// A table that is about to be read: say what its columns are for, then get the [`dataset`](Reading::dataset).
 ///
 /// Columns without a role are features. Labels are shares or vote counts, or one ordered label per row with a spread.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("people.csv");
+/// std::fs::write(&path, "height,age\n1.1,6\n1.7,30\n1.4,10\n").unwrap();
+/// let data = ldlf::read(&path).label_column("age", 2.0).dataset()?; // a Gaussian of two years around every age
+/// assert_eq!((data.rows(), data.labels()), (3, 25)); // the ages 6 to 30
+/// # Ok::<(), ldlf::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing is read before `dataset` or `load`"]
 pub struct Reading {
@@ -54,6 +64,40 @@ impl Reading {
     pub fn label_column(mut self, column: impl Into<String>, sigma: f64) -> Self {
         self.options.label_column = Some(column.into());
         self.options.spread = Some(Spread::Gaussian { sigma });
+        self
+    }
+
+    /// The column of one class per row.
+    pub fn class_column(mut self, column: impl Into<String>) -> Self {
+        self.options.label_column = Some(column.into());
+        self
+    }
+
+    /// One vote per line: the columns of the item, of who voted and of the label. The items are the rows.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("votes.csv");
+    /// std::fs::write(&path, "text,who,says,length\na,Ann,yes,3\na,Bob,no,3\nb,Ann,yes,5\n").unwrap();
+    /// let data = ldlf::read(&path).long("text", Some("who"), "says").dataset()?;
+    /// assert_eq!(data.schema().label_names, ["no", "yes"]);
+    /// assert_eq!((data.targets().row(0), data.targets().row(1)), (&[0.5, 0.5][..], &[0.0, 1.0][..]));
+    /// # Ok::<(), ldlf::Error>(())
+    /// ```
+    pub fn long(
+        mut self,
+        item: impl Into<String>,
+        annotator: Option<&str>,
+        label: impl Into<String>,
+    ) -> Self {
+        let annotator = annotator.map(String::from);
+        self.options.long = Some(LongColumns { item: item.into(), annotator, label: label.into() });
+        self
+    }
+
+    /// Weights rows by their number of votes.
+    pub fn weight_by_votes(mut self, by: VoteWeights) -> Self {
+        self.options.weight_by_votes = Some(by);
         self
     }
 

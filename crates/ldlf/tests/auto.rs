@@ -109,10 +109,49 @@ impl Observer for Impatient {
     }
 }
 
-#[test]
-fn an_interrupted_search_ends_without_a_model() {
+fn fit_watched(observer: &mut dyn Observer, data: &Dataset) -> Result<TrainedModel, Error> {
     let learner = registry::build("sldlf-auto", None, &Settings::parse(["iterations=30"]).unwrap()).unwrap();
-    let mut context_observer = Impatient;
-    let mut context = FitContext::new(0, Threads::one(), &mut context_observer);
-    assert!(matches!(learner.fit(&data(60), &mut context), Err(Error::Interrupted)));
+    TrainedModel::fit(&*learner, data, &mut FitContext::new(0, Threads::one(), observer))
+}
+
+#[test]
+fn an_interrupted_search_keeps_what_it_has_tried() {
+    let data = data(60);
+    let model = fit_watched(&mut Impatient, &data).unwrap();
+    assert_eq!((model.summary.stopped, model.summary.iterations), (StopReason::Interrupted, 2));
+    let (tried, members) = (said(&model, "tried "), said(&model, "member "));
+    assert_eq!(tried.len(), 2, "{tried:?}");
+    assert!(!members.is_empty() && members.len() <= 2, "{members:?}");
+    model.predict_with(data.inputs(), &Threads::one()).unwrap();
+}
+
+/// Interrupts before anything was tried.
+struct Hasty;
+
+impl Observer for Hasty {
+    fn observe(&mut self, _: &FitEvent, _: &dyn InProgress) -> ControlFlow<StopReason> {
+        ControlFlow::Break(StopReason::Interrupted)
+    }
+
+    fn interrupted(&mut self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_search_interrupted_in_its_first_fit_keeps_that_or_says_that_there_is_nothing() {
+    let data = data(60);
+    match fit_watched(&mut Hasty, &data) {
+        Ok(model) => {
+            assert_eq!(said(&model, "member ").len(), 1);
+            model.predict_with(data.inputs(), &Threads::one()).unwrap();
+        }
+        Err(error) => assert!(matches!(error, Error::Interrupted), "{error}"),
+    }
+}
+
+#[test]
+fn a_search_cut_by_its_budget_says_so() {
+    let model = fit(&["iterations=30", "budget=0.000000001"], &data(60));
+    assert_eq!(model.summary.stopped, StopReason::TimeLimit);
 }

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _engine, _inputs, _targets
+from ._card import ShowsItself
 from ._distribution import LabelDistribution, drawn
 from ._explain import ExplainsModels
 from ._files import SavesModels
@@ -48,7 +49,7 @@ class Progress:
     kl: float | None = None
 
 
-class LDLEstimator(SavesModels, PredictsTables, ExplainsModels, BaseEstimator):
+class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, BaseEstimator):
     """A learner of label distributions with scikit-learn's interface. Use one of its subclasses.
 
     Attributes
@@ -106,7 +107,8 @@ class LDLEstimator(SavesModels, PredictsTables, ExplainsModels, BaseEstimator):
                 if name == "warm_start":
                     hint = "its fits cannot be continued, those of LDLForest and NeuralDecisionForestLDL can"
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}; {hint}")
-        return super().__new__(cls)
+        made: Self = super().__new__(cls)
+        return made
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -186,9 +188,9 @@ class LDLEstimator(SavesModels, PredictsTables, ExplainsModels, BaseEstimator):
 
         checkpoint = self._checkpoint if getattr(self, "warm_start", False) else None
         before = (self.loss_curve_, self.validation_curve_) if checkpoint is not None else ([], [])
-        names = getattr(self, "feature_names_in_", None)
+        names: Any = getattr(self, "feature_names_in_", None)
         if self._columns is not None:
-            names = _engine.encode_columns(self._columns, [(name, "text", []) for name in self.feature_names_in_])[1]
+            names = _engine.encode_columns(self._columns, [(name, "text", []) for name in names])[1]
         try:
             model = _engine.fit(
                 self._learner,
@@ -340,7 +342,8 @@ class LDLEstimator(SavesModels, PredictsTables, ExplainsModels, BaseEstimator):
             )
 
     def _predict(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)
         X = _inputs.features(self, X, reset=False)
         if X.shape[0] == 0:
             shape = (0, len(self.classes_)) if self._gives_distributions else (0,)
@@ -353,7 +356,8 @@ class LDLEstimator(SavesModels, PredictsTables, ExplainsModels, BaseEstimator):
             raise ValueError(
                 f"{wanted} needs labels that stand for numbers; pass label_values, one number per label, before fit"
             )
-        return self._labels.values.tolist()
+        values: list[float] = self._labels.values.tolist()
+        return values
 
 
 class DistributionEstimator(LDLEstimator):
@@ -369,12 +373,14 @@ class DistributionEstimator(LDLEstimator):
 
     def predict_label(self, X: Any) -> np.ndarray:
         """The most probable label of every row; of equal ones the first."""
-        distributions = self._predict(X)
-        return self.classes_[distributions.argmax(axis=1)]
+        places = self._predict(X).argmax(axis=1)
+        found: np.ndarray = self.classes_[places]
+        return found
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of :meth:`predict_proba`."""
-        return np.log(np.maximum(self._predict(X), np.finfo(np.float32).tiny))
+        found: np.ndarray = np.log(np.maximum(self._predict(X), np.finfo(np.float32).tiny))
+        return found
 
     def predict_dist(self, X: Any) -> LabelDistribution:
         """The distributions as an object with mean, std, ppf, cdf, interval, sample and log_score; labels must stand for numbers.
@@ -440,7 +446,9 @@ class DistributionEstimator(LDLEstimator):
 
     def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
         """Labels drawn from every row's distribution: shape (rows, n_samples)."""
-        return self.classes_[drawn(self._predict(X), n_samples, random_state)]
+        places = drawn(self._predict(X), n_samples, random_state)
+        found: np.ndarray = self.classes_[places]
+        return found
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean K-L divergence of the predictions from y: higher is better, 0 is perfect.

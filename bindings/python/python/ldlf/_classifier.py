@@ -58,7 +58,7 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
         weights = super()._row_weights(sample_weight, rows, y)
         if self.class_weight is None:
             return weights
-        by_class = compute_sample_weight(self.class_weight, y)
+        by_class: np.ndarray = compute_sample_weight(self.class_weight, y)
         return by_class if weights is None else weights * by_class
 
     def _score_out_of_fold(
@@ -72,7 +72,7 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The fraction of rows whose most probable label is y."""
-        return ClassifierMixin.score(self, X, y, sample_weight)
+        return float(ClassifierMixin.score(self, X, y, sample_weight))
 
 
 with_parameters_of(LDLForest, LDLForestClassifier)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import dask
+from dask.base import compute, is_dask_collection
 from distributed import Client
 
 from . import _shards
@@ -38,7 +38,7 @@ class Here:
 
     def __init__(self, sources: Sources, threads: int) -> None:
         plan, parts = _shards.plan(sources, range(sources.shards), threads)
-        X, y, weights = dask.compute(parts.X, parts.y, parts.weights)
+        X, y, weights = compute(parts.X, parts.y, parts.weights)
         self._shards = Shards(plan, X, y, weights)
         self.sparse = bool(_unwrap(self._shards.kind()))
 
@@ -65,7 +65,9 @@ class Workers:
     """The workers of a cluster hold the shards, one actor each. A worker that dies is replaced, its rows are read again."""
 
     def __init__(self, client: Client, sources: Sources) -> None:
-        self._client, self._sources = client, sources
+        # Its methods give values or awaitables, by how it was made, and its types say both.
+        self._client: Any = client
+        self._sources = sources
         self._round: asyncio.Future[Any] | None = None
         self.holders: list[Holder] = []
         try:
@@ -96,9 +98,9 @@ class Workers:
         where = {"workers": [worker], "allow_other_workers": True}
 
         def remote(values: list[Any]) -> list[Any]:
-            if values and dask.is_dask_collection(values[0]):
-                return self._client.compute(values, **where)
-            return self._client.scatter(values, workers=[worker], hash=False) if values else []
+            if values and is_dask_collection(values[0]):
+                return list(self._client.compute(values, **where))
+            return list(self._client.scatter(values, workers=[worker], hash=False)) if values else []
 
         holder.actor = None
         holder.future = self._client.submit(

@@ -69,11 +69,13 @@ class LabelDistribution:
     def std(self) -> np.ndarray:
         """The standard deviation of every row."""
         away = (self.values[None, :] - self.mean()[:, None]) ** 2
-        return np.sqrt((self.probabilities * away).sum(axis=1, dtype=np.float64))
+        found: np.ndarray = np.sqrt((self.probabilities * away).sum(axis=1, dtype=np.float64))
+        return found
 
     def mode(self) -> np.ndarray:
         """The most probable value of every row; of equal ones the first."""
-        return self.values[self.probabilities.argmax(axis=1)]
+        found: np.ndarray = self.values[self.probabilities.argmax(axis=1)]
+        return found
 
     def median(self) -> np.ndarray:
         """The smallest value at which the cumulative probability reaches one half."""
@@ -89,7 +91,8 @@ class LabelDistribution:
     def cdf(self, x: Any) -> np.ndarray:
         """The probability of a value of at most ``x``: a number for all rows, or one for each."""
         at_most = self.values[None, :] <= np.reshape(np.asarray(x, dtype=np.float64), (-1, 1))
-        return (self.probabilities * at_most).sum(axis=1, dtype=np.float64)
+        found: np.ndarray = (self.probabilities * at_most).sum(axis=1, dtype=np.float64)
+        return found
 
     def interval(self, level: Any = 0.8) -> np.ndarray:
         """The central interval that holds at least the share ``level``: shape (rows, 2); with several levels (rows, levels, 2)."""
@@ -104,7 +107,8 @@ class LabelDistribution:
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
         """Values drawn from every row: shape (rows, n_samples)."""
-        return self.values[drawn(self.probabilities, n_samples, random_state)]
+        found: np.ndarray = self.values[drawn(self.probabilities, n_samples, random_state)]
+        return found
 
     def log_score(self, y: Any) -> np.ndarray:
         """The logarithm of the probability of the label nearest to every row's y: at most 0, higher is better."""
@@ -113,7 +117,8 @@ class LabelDistribution:
             raise ValueError(f"y should have the shape ({len(self)},), got {y.shape}")
         nearest = np.abs(y[:, None] - self.values[None, :]).argmin(axis=1)
         found = self.probabilities[np.arange(len(self)), nearest].astype(np.float64)
-        return np.log(np.maximum(found, np.finfo(np.float32).tiny))
+        score: np.ndarray = np.log(np.maximum(found, np.finfo(np.float32).tiny))
+        return score
 
 
 def drawn(distributions: np.ndarray, n_samples: int, random_state: Any) -> np.ndarray:
@@ -122,4 +127,5 @@ def drawn(distributions: np.ndarray, n_samples: int, random_state: Any) -> np.nd
     reached /= reached[:, -1:]
     draws = _inputs.uniform(random_state, (len(distributions), n_samples))
     places = np.array([np.searchsorted(row, draw, side="right") for row, draw in zip(reached, draws)], dtype=np.int64)
-    return np.minimum(places.reshape(draws.shape), distributions.shape[1] - 1)
+    found: np.ndarray = np.minimum(places.reshape(draws.shape), distributions.shape[1] - 1)
+    return found

@@ -67,7 +67,7 @@ class Explanation:
         """How far every column moves each row, of shape (rows, columns): the share of the probability that it moves, or of a single
         output its absolute part.
         """
-        total = np.abs(self.values).sum(axis=2)
+        total: np.ndarray = np.abs(self.values).sum(axis=2)
         return total if len(self.labels) == 1 else total / 2
 
     def to_shap(self) -> Any:

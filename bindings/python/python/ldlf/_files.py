@@ -128,15 +128,15 @@ class SavesModels:
         named = given and values is None
         estimator._seed = _inputs.seed(estimator.random_state) if isinstance(estimator.random_state, int) else 0
         estimator._learnt(model, _targets.Labels(classes, names if given else None, values, None, sigmas, named))
-        return estimator
+        return estimator  # type: ignore[no-any-return]
 
 
 def _sigma(schema: dict[str, Any]) -> float | list[float] | None:
     """The spread that a model of one ordered label remembers, where it is a Gaussian."""
     spread = (schema.get("single") or {}).get("spread") or {}
     if "gaussian" in spread:
-        return spread["gaussian"]["sigma"]
-    return spread["gaussians"]["sigmas"] if "gaussians" in spread else None
+        return float(spread["gaussian"]["sigma"])
+    return list(spread["gaussians"]["sigmas"]) if "gaussians" in spread else None
 
 
 def _as_json(value: Any) -> Any:

@@ -15,6 +15,9 @@ from . import _frames
 
 PRECISIONS = (np.float64, np.float32)
 
+#: Up to so many numbers, the time of a prediction is that of its checks.
+FEW_NUMBERS = 1 << 14
+
 
 def column_labels(table: Any) -> list[Any] | None:
     """The names of a table's columns (pandas, polars, pyarrow); None where there are none, or only the numbers that pandas gives."""
@@ -33,23 +36,24 @@ def features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     A table with texts, dates or missing values is encoded by what training decided about its columns (:mod:`ldlf._frames`).
     """
+    if not reset and _is_plain(estimator, X):
+        return X
     X = _frames.collected(X)
     if reset:
-        estimator._columns = None
-    if reset or estimator._columns is not None:
         columns = _frames.raw_columns(X)
-        if not reset and (columns is not None or not _frames.are_numbers(estimator._columns)):
-            if columns is None:
-                named = ", ".join(map(repr, estimator.feature_names_in_[:5]))
-                raise ValueError(
-                    f"the model was trained on a table with named columns ({named}, ...); give such a table"
-                )
-            return _frames.encode(estimator._columns, columns)[0]
-        if columns is not None and len(columns[0][2] if columns else ()) and _frames.needs_encoding(columns):
+        estimator._columns = None
+        if columns and len(columns[0][2]) and _frames.needs_encoding(columns):
             estimator._columns, used, rows = _frames.learn(columns)
             estimator.feature_names_in_ = np.asarray(used, dtype=object)
             estimator.n_features_in_ = len(used)
             return rows
+    elif estimator._columns is not None:
+        columns = _frames.raw_columns(X)
+        if columns is not None:
+            return _frames.encode(estimator._columns, columns)[0]
+        if not _frames.are_numbers(estimator._columns):
+            named = ", ".join(map(repr, estimator.feature_names_in_[:5]))
+            raise ValueError(f"the model was trained on a table with named columns ({named}, ...); give such a table")
     try:
         return validate_data(
             estimator,
@@ -65,6 +69,20 @@ def features(estimator: Any, X: Any, *, reset: bool) -> Any:
         if not str(error).startswith("Input X contains NaN"):
             raise
         raise ValueError(f"Input X contains NaN{_place_of_nan(X)}; {_ABOUT_NAN[reset]}") from None
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """Whether X is a few rows of an array that scikit-learn's checks would return as they are: they take longer than the prediction."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and 0 < X.size <= FEW_NUMBERS
+        and X.dtype in PRECISIONS
+        and X.shape[1] == estimator.n_features_in_
+        and estimator._columns is None
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
 
 
 _ABOUT_NAN = {
@@ -158,11 +176,12 @@ def uniform(random_state: Any, size: tuple[int, ...]) -> np.ndarray:
     """Numbers between 0 and 1 from a seed or a generator of either kind."""
     if isinstance(random_state, np.random.Generator):
         return random_state.uniform(size=size)
-    return check_random_state(random_state).uniform(size=size)
+    found: np.ndarray = check_random_state(random_state).uniform(size=size)
+    return found
 
 
 def threads(n_jobs: int | None) -> int:
     """The number of threads that ``n_jobs`` means by joblib's rule. Unlike processes, threads may be started anywhere."""
     if n_jobs is None or n_jobs == 0:
-        return effective_n_jobs(n_jobs)
+        return int(effective_n_jobs(n_jobs))  # pyright: ignore[reportArgumentType]
     return n_jobs if n_jobs > 0 else max(cpu_count() + 1 + n_jobs, 1)

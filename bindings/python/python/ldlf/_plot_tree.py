@@ -133,7 +133,8 @@ def _level(number: int, deepest: int) -> float:
 def _feature_names(estimator: Any) -> list[str] | None:
     import json
 
-    return json.loads(estimator.model_.document())["schema"].get("feature_names")
+    names: list[str] | None = json.loads(estimator.model_.document())["schema"].get("feature_names")
+    return names
 
 
 def _draw_split(ax: Any, nodes: Any, places: Any, number: int, place: Any, deepest: int, names: Any) -> None:

@@ -92,18 +92,18 @@ class LDLForestRegressor(RegressorMixin, LDLForest):
         return found.mean() if self.estimate == "mean" else found.median()
 
     @property
-    def predict_proba(self) -> Any:
+    def predict_proba(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """No regressor of scikit-learn has it: :meth:`predict_dist` gives the distribution."""
         raise AttributeError("a regressor has no predict_proba; predict_dist gives the distribution")
 
     @property
-    def predict_log_proba(self) -> Any:
+    def predict_log_proba(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """As :meth:`predict_proba`."""
         raise AttributeError("a regressor has no predict_log_proba; predict_dist gives the distribution")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R² of ``predict``."""
-        return RegressorMixin.score(self, X, y, sample_weight)
+        return float(RegressorMixin.score(self, X, y, sample_weight))
 
 
 with_parameters_of(LDLForest, LDLForestRegressor)

@@ -26,7 +26,8 @@ class PredictsTables:
         """What the columns of a prediction are called, as ``ldlf predict`` calls them."""
         if not self._gives_distributions:
             return ["value"]
-        return json.loads(self.model_.document())["schema"]["label_names"]
+        names: list[str] = json.loads(self.model_.document())["schema"]["label_names"]
+        return names
 
     def _needed(self, names: Sequence[str], keep: Sequence[str]) -> list[str]:
         """The feature columns in the model's order; without names of its own it takes all that are not kept."""

@@ -117,7 +117,7 @@ def votes(y: Any, word: str) -> np.ndarray:
     array, _ = _array(y)
     if array.ndim != 2:
         raise ValueError("sample_weight='votes' needs the counts of votes, but y is one label per row")
-    counts = _floats(array).sum(axis=1)
+    counts: np.ndarray = _floats(array).sum(axis=1)
     if np.allclose(counts, 1.0, atol=1e-3):
         raise ValueError("sample_weight='votes': every row of y sums to 1, so that nothing says how many votes it had")
     return counts

@@ -139,13 +139,16 @@ def from_torch(
     array(['low'], dtype=object)
     """
     parts = list(module) if isinstance(module, nn.Sequential) else [module]
-    scaling = parts.pop(0) if isinstance(parts[0], Standardize) else None
+    first = parts[0]
+    if isinstance(first, Standardize):
+        parts = parts[1:]
     if len(parts) != 1 or not isinstance(parts[0], ForestHead):
         raise TypeError(f"a ForestHead, or Standardize and a ForestHead in a Sequential, become a forest; got {module}")
     head = parts[0]
 
     def array(tensor: Tensor) -> np.ndarray:
-        return tensor.detach().cpu().float().numpy()
+        found: np.ndarray = tensor.detach().cpu().float().numpy()
+        return found
 
     features = head.in_features
     if head.linear is None:
@@ -153,7 +156,7 @@ def from_torch(
     else:
         weights = np.vstack([array(head.linear.weight).T, array(head.linear.bias)])
     leaves = array(head.leaves)
-    scaling = scaling or Standardize(features)
+    scaling = first if isinstance(first, Standardize) else Standardize(features)
     arrays = {
         "encoder.shift": array(scaling.shift),
         "encoder.scale": array(scaling.scale),

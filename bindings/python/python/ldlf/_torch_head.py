@@ -19,6 +19,9 @@ from ._torch_ops import forest_loss, forest_predict
 #: The names under which a state dict holds the mini-batches that the next leaf update will see.
 NOTED = ("noted_activations", "noted_targets", "noted_weights", "noted_rows")
 
+#: Keeps a method out of compiled graphs. Its types would hide what it decorates.
+_eager: Any = torch.compiler.disable
+
 
 class ForestHead(nn.Module):
     """Soft decision trees whose leaves hold distributions, in place of a network's last softmax layer.
@@ -115,15 +118,15 @@ class ForestHead(nn.Module):
             raise ValueError(f"steepness must be above 0, got {steepness}")
         if not linear and units not in (None, in_features):
             raise ValueError(f"without a linear map units is in_features, {in_features}; got {units}")
-        if units is None:
-            units = max(trees * (2 ** (depth - 1) - 1), 1) if linear else in_features
+        one_each = max(trees * (2 ** (depth - 1) - 1), 1) if linear else in_features
+        self.units: int = one_each if units is None else units
         # The engine checks the sizes, and says in a sentence what is wrong with them.
-        split_units = _engine.head_units(trees, depth, units, n_labels, seed)
-        self.in_features, self.n_labels, self.units = in_features, n_labels, units
+        split_units = _engine.head_units(trees, depth, self.units, n_labels, seed)
+        self.in_features, self.n_labels = in_features, n_labels
         self.trees, self.depth, self.steepness = trees, depth, steepness
         self.leaf_every, self.leaf_iterations, self.leaf_prior = leaf_every, leaf_iterations, leaf_prior
         self.leaf_smoothing, self.leaf_memory = leaf_smoothing, leaf_memory
-        self.linear = nn.Linear(in_features, units, device=device, dtype=dtype) if linear else None
+        self.linear = nn.Linear(in_features, self.units, device=device, dtype=dtype) if linear else None
         shape = (trees, 2 ** (depth - 1), n_labels)
         kind = dtype or torch.get_default_dtype()
         kind = kind if kind in tensors.FLOORS else torch.float32
@@ -166,7 +169,7 @@ class ForestHead(nn.Module):
             found = tensors.predict(activations, self.split_units, leaves)
         return found.clamp_min(tensors.FLOORS[leaves.dtype]).log()
 
-    @torch.compiler.disable
+    @_eager
     @torch.no_grad()
     def settle(self, features: Tensor) -> None:
         """Scales the linear map so that over these rows every split's activation has mean 0 and deviation ``steepness``.
@@ -192,7 +195,7 @@ class ForestHead(nn.Module):
             bias.copy_((bias.to(kind) - mean) * factor)
         self._settled = True
 
-    @torch.compiler.disable
+    @_eager
     @torch.no_grad()
     def observe(self, targets: Tensor, weights: Tensor | None = None) -> None:
         """Tells the head the targets of the rows that it saw last, for the leaf updates. :class:`ForestLoss` does; a loss of your own
@@ -225,7 +228,7 @@ class ForestHead(nn.Module):
         soon = 4 <= self._batches < self.leaf_every and self._batches & (self._batches - 1) == 0
         return soon or self._batches % self.leaf_every == 0
 
-    @torch.compiler.disable
+    @_eager
     @torch.no_grad()
     def update_leaves(self) -> None:
         """Updates the leaves from the last mini-batches (Eqn. 12). Under ``torch.distributed`` all processes call it together."""
@@ -273,7 +276,8 @@ class ForestHead(nn.Module):
             if self._behind and not _is_shared():
                 self.update_leaves()
             self._last = None
-        return super().train(mode)
+        super().train(mode)
+        return self
 
     def _apply(self, fn: Any, recurse: bool = True) -> ForestHead:
         leaves = self.leaves
@@ -297,7 +301,9 @@ class ForestHead(nn.Module):
             parts.append(torch.tensor([len(weights) for _, _, weights in self._noted]))
             destination.update({prefix + name: part for name, part in zip(NOTED, parts)})
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *arguments: Any) -> None:
+    def _load_from_state_dict(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, state_dict: Any, prefix: str, *arguments: Any
+    ) -> None:
         # Weights from elsewhere are kept as they are: a state without progress has settled.
         progress = state_dict.pop(prefix + "progress", torch.tensor([1, 0])).tolist()
         noted = [state_dict.pop(prefix + name, None) for name in NOTED]
@@ -439,7 +445,7 @@ def _in_rust(activations: Tensor) -> bool:
 
 
 def _is_shared() -> bool:
-    return is_available() and is_initialized() and get_world_size() > 1
+    return bool(is_available() and is_initialized() and get_world_size() > 1)
 
 
 def _summed(statistics: Tensor) -> Tensor:

@@ -15,12 +15,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+from dask.base import compute, is_dask_collection
+from dask.delayed import delayed
 from distributed import Client, default_client
 from sklearn.utils.validation import check_is_fitted
 
@@ -84,7 +85,7 @@ class LDLForest(_estimators.LDLForest):
         return type(self)(**self.get_params(deep=False))
 
     def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "client": None}
+        return {**dict(super().__getstate__()), "client": None}
 
     def fit(
         self,
@@ -180,7 +181,7 @@ class LDLForest(_estimators.LDLForest):
             label_columns = [y] if isinstance(y, str) else list(y)
             y = _columns(X, label_columns)
             X = X.drop(columns=label_columns)
-        if dask.is_dask_collection(X):
+        if is_dask_collection(X):
             columns = self._learn_columns(X)
             X = _collection(X, "X", client)
         else:
@@ -189,7 +190,7 @@ class LDLForest(_estimators.LDLForest):
                 raise ValueError(
                     "X holds more than numbers; encode it before it goes to a cluster, or fit ldlf.LDLForest"
                 )
-        if dask.is_dask_collection(y):
+        if is_dask_collection(y):
             labels = self._learn_labels(y, client)
             y = _collection(y, "y", client)
         else:
@@ -197,7 +198,7 @@ class LDLForest(_estimators.LDLForest):
             y = _table(np.asarray(y))
         weights = None
         if sample_weight is not None:
-            lazy = dask.is_dask_collection(sample_weight)
+            lazy = is_dask_collection(sample_weight)
             weights = _collection(sample_weight, "sample_weight", client) if lazy else _table(np.asarray(sample_weight))
         for what, rows in [("y", y), ("sample_weight", weights)]:
             if rows is not None and len(rows) != len(X):
@@ -229,7 +230,7 @@ class LDLForest(_estimators.LDLForest):
         elif y.ndim == 2:
             sample = np.empty((0, int(y.shape[1])))
         elif y.ndim == 1:
-            distinct = dask.delayed(lambda part: np.unique(np.asarray(part)))
+            distinct = delayed(lambda part: np.unique(np.asarray(part)))
             parts = _compute([distinct(part) for part in _partitions(y)], client)
             sample = np.unique(np.concatenate(parts))
         else:
@@ -239,7 +240,7 @@ class LDLForest(_estimators.LDLForest):
     def _lazily(self, method: str, X: Any, columns: Sequence[Any] | None, kind: Any, **arguments: Any) -> Any:
         """A method of the fitted estimator on every partition; ``columns`` are those of the result, None a result of one dimension."""
         check_is_fitted(self)
-        model = dask.delayed(self, pure=True, traverse=False)
+        model = delayed(self, pure=True, traverse=False)
         if isinstance(X, dd.DataFrame):
             if hasattr(self, "feature_names_in_"):
                 missing = [name for name in self.feature_names_in_ if name not in X.columns]
@@ -268,7 +269,7 @@ class LDLForest(_estimators.LDLForest):
 
     def predict(self, X: Any) -> Any:
         """The distribution of every row; of a Dask collection a lazy one with the same partitions."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict(X)
         return self._lazily("predict", X, self._names(), np.float32)
 
@@ -278,21 +279,21 @@ class LDLForest(_estimators.LDLForest):
 
     def predict_label(self, X: Any) -> Any:
         """The most probable label of every row; of equal ones the first. Lazy for a Dask collection."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict_label(X)
         check_is_fitted(self)
         return self._lazily("predict_label", X, None, self.classes_.dtype)
 
     def predict_mean(self, X: Any) -> Any:
         """The expected value of every row, for labels that stand for numbers. Lazy for a Dask collection."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict_mean(X)
         self._values("predict_mean")
         return self._lazily("predict_mean", X, None, np.float64)
 
     def predict_std(self, X: Any) -> Any:
         """The standard deviation of every row, for labels that stand for numbers. Lazy for a Dask collection."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict_std(X)
         self._values("predict_std")
         return self._lazily("predict_std", X, None, np.float64)
@@ -300,7 +301,7 @@ class LDLForest(_estimators.LDLForest):
     def predict_quantile(self, X: Any, q: Any = 0.5) -> Any:
         """The smallest value at which the cumulative probability reaches ``q``; with several levels, one column each. Lazy for a Dask
         collection."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict_quantile(X, q)
         self._values("predict_quantile")
         columns = None if np.ndim(q) == 0 else [f"quantile_{level:g}" for level in q]
@@ -309,7 +310,7 @@ class LDLForest(_estimators.LDLForest):
     def predict_interval(self, X: Any, level: Any = 0.8, *, promise: str | None = None) -> Any:
         """The central interval that holds at least the share ``level``: two columns, low and high. Lazy for a Dask collection, and then of
         one level."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict_interval(X, level, promise=promise)
         self._values("predict_interval")
         if promise is not None:
@@ -320,20 +321,20 @@ class LDLForest(_estimators.LDLForest):
 
     def predict_entropy(self, X: Any) -> Any:
         """The entropy of every row's distribution in nats: 0 for certainty. Lazy for a Dask collection."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict_entropy(X)
         return self._lazily("predict_entropy", X, None, np.float64)
 
     def predict_log_proba(self, X: Any) -> Any:
         """The logarithm of :meth:`predict_proba`. Lazy for a Dask collection."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().predict_log_proba(X)
         return self._lazily("predict_log_proba", X, self._names(), np.float32)
 
     def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> Any:
         """Labels drawn from every row's distribution: shape (rows, n_samples). Lazy for a Dask collection; a seed then gives the same
         labels for the same partitions."""
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().sample(X, n_samples, random_state=random_state)
         check_is_fitted(self)
         seed = _inputs.seed(random_state)
@@ -342,7 +343,7 @@ class LDLForest(_estimators.LDLForest):
 
     def predict_dist(self, X: Any) -> Any:
         """The distributions of rows in memory as an object; a Dask collection has no such object."""
-        if dask.is_dask_collection(X):
+        if is_dask_collection(X):
             raise TypeError("predict_dist is of rows in memory; predict, predict_mean and the like are lazy")
         return super().predict_dist(X)
 
@@ -352,7 +353,7 @@ class LDLForest(_estimators.LDLForest):
             names = [y] if isinstance(y, str) else list(y)
             y = _columns(X, names)
             X = X.drop(columns=names)
-        if not dask.is_dask_collection(X):
+        if not is_dask_collection(X):
             return super().score(X, y, sample_weight)
         check_is_fitted(self)
         client = self._client()
@@ -362,8 +363,8 @@ class LDLForest(_estimators.LDLForest):
         for name, found in lengths.items():
             if found != lengths["X"]:
                 raise ValueError(f"X and {name} must have the same partitions to be scored together")
-        model = dask.delayed(self, pure=True, traverse=False)
-        part = dask.delayed(_score_part)
+        model = delayed(self, pure=True, traverse=False)
+        part = delayed(_score_part)
         sums = [
             part(model, *(data.partition(at) for data in rows.values()))
             for at, length in enumerate(lengths["X"])
@@ -428,7 +429,9 @@ def _table(data: Any) -> _shards.Rows:
 
 
 def _whole_rows(data: Any) -> Any:
-    return data.rechunk({1: -1}) if isinstance(data, da.Array) and data.ndim == 2 and data.numblocks[1] > 1 else data
+    if isinstance(data, da.Array) and data.ndim == 2 and data.numblocks[1] > 1:
+        return data.rechunk(cast(Any, {1: -1}))
+    return data
 
 
 def _partitions(data: Any) -> list[Any]:
@@ -443,7 +446,7 @@ def _collection(data: Any, what: str, client: Client | None) -> _shards.Rows:
     parts = _partitions(data)
     known = data.chunks[0] if isinstance(data, da.Array) else [np.nan]
     if np.isnan(known).any():
-        count = dask.delayed(_rows_of)
+        count = delayed(_rows_of)
         known = _compute([count(part) for part in parts], client)
     return _shards.Rows(tuple(int(length) for length in known), parts.__getitem__)
 
@@ -454,8 +457,9 @@ def _rows_of(part: Any) -> int:
 
 def _compute(values: list[Any], client: Client | None) -> list[Any]:
     if client is None:
-        return list(dask.compute(*values))
-    return client.gather(client.compute(values))
+        return list(compute(*values))
+    found: Any = client.gather(client.compute(values))
+    return list(found)
 
 
 with_parameters_of(_estimators.LDLForest, LDLForest, DEFAULTS)

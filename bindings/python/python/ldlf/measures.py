@@ -98,4 +98,4 @@ if TYPE_CHECKING:
     def __getattr__(name: str) -> Callable[..., float]: ...
 
 
-__all__ = ["MEASURES", "Measure", *MEASURES]
+__all__ = ["MEASURES", "Measure", *MEASURES]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -9,6 +9,7 @@ import numpy as np
 from ._distribution import LabelDistribution
 from ._plot_axes import PREDICTED, TRUE, pyplot
 from ._plot_axes import axes as _axes
+from ._plot_dependence import partial_dependence
 from ._plot_quality import calibration, critical_differences, importance, pit
 from ._plot_tree import tree
 from .measures import _distributions
@@ -204,6 +205,7 @@ __all__ = [
     "importance",
     "label_errors",
     "learning_curve",
+    "partial_dependence",
     "pit",
     "sweep",
     "tree",

@@ -57,7 +57,10 @@ class MeasureScorer(_BaseScorer):
         super(MeasureScorer, own).set_score_request(**requests)
         return own
 
-    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
+    # scikit-learn's takes further arguments for the measure, of which ours has none.
+    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None
+    ) -> float:
         """The score of a fitted estimator on rows."""
         return self._score(None, estimator, X, y_true, sample_weight=sample_weight)
 
@@ -88,14 +91,14 @@ class MeasureScorer(_BaseScorer):
             truth, unseen = _targets.scored(y, _targets.Labels(classes, None, None), strict=False)
             y, rows = truth, with_unseen(rows, unseen)
         if not MEASURES[self.measure].ordered:
-            return self._score_func(np.asarray(y), rows, sample_weight=sample_weight)
+            return float(self._score_func(np.asarray(y), rows, sample_weight=sample_weight))
         known = classes if isinstance(classes, np.ndarray) else columns
         values = None if known is None else _targets._as_numbers(list(known))
         if values is None:
             raise ValueError(
                 f"{self.measure} needs labels that stand for numbers; the classes of the model or the columns of y name none"
             )
-        return self._score_func(np.asarray(y), rows, label_values=values, sample_weight=sample_weight)
+        return float(self._score_func(np.asarray(y), rows, label_values=values, sample_weight=sample_weight))
 
     def __repr__(self) -> str:
         return f"MeasureScorer({self.measure!r})"

@@ -2,15 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::core::targets::Spread;
-use ldlf::internals::io::read::{ColumnPlan, Format, ReadOptions, plan, read};
+use ldlf::internals::core::votes::VoteWeights;
+use ldlf::internals::io::read::{ColumnPlan, Format, LongColumns, MissingLabels, ReadOptions, plan, read};
 use ldlf::{Dataset, Result};
 
 use super::{ImageOptions, values};
 use crate::images;
 use crate::printer::Printer;
+
+/// How rows are weighted by their number of votes.
+#[derive(Clone, Copy, ValueEnum)]
+enum WeightByVotes {
+    Count,
+    Effective,
+}
+
+/// What becomes of rows with a missing label.
+#[derive(Clone, Copy, ValueEnum)]
+enum MissingLabelWords {
+    Refuse,
+    Zero,
+    Skip,
+}
 
 /// What the columns of the data are for.
 #[derive(Args)]
@@ -25,10 +41,23 @@ pub struct ColumnOptions {
     /// The label columns: names or patterns such as 'votes_*'; shares or vote counts
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     labels: Vec<String>,
-    /// A NumPy file (.npy) of vote counts or shares, one line for each row of the table and one number for each label
+    /// Labels in a file beside the table: a NumPy file (.npy) of vote counts or shares with one line for each row and one number for
+    /// each label, or with --long a table of votes
     #[arg(long, value_name = "FILE")]
     votes: Option<PathBuf>,
-    /// A column with one ordered label per row, such as an age; with --sigma or --triangle it becomes a distribution
+    /// One vote per line, in the data or in --votes: the columns of the item, of who voted (may be left out) and of the label
+    #[arg(long, value_name = "ITEM,ANNOTATOR,LABEL", value_parser = values::long)]
+    long: Option<LongColumns>,
+    /// With --long: a vote counts as much as its annotator is reliable, as `ldlf annotators` estimates it
+    #[arg(long)]
+    weigh_annotators: bool,
+    /// Weight rows by their number of votes: count, or effective, which levels off as the votes on a row agree
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "count")]
+    weight_by_votes: Option<WeightByVotes>,
+    /// Rows with a missing label are refused, or it counts as zero, or they are left out
+    #[arg(long, value_name = "WHAT", default_value = "refuse", hide_default_value = true)]
+    missing_labels: MissingLabelWords,
+    /// A column with one label per row: a class, or a number such as an age, which --sigma or --triangle makes a distribution
     #[arg(long, value_name = "COLUMN")]
     label_column: Option<String>,
     /// Spread the single label as a Gaussian of this standard deviation; a list gives every label its own
@@ -103,6 +132,17 @@ impl ColumnOptions {
             group: self.group.clone(),
             image_column: None,
             votes: self.votes.clone(),
+            long: self.long.clone(),
+            weigh_annotators: self.weigh_annotators,
+            weight_by_votes: self.weight_by_votes.map(|by| match by {
+                WeightByVotes::Count => VoteWeights::Count,
+                WeightByVotes::Effective => VoteWeights::Effective,
+            }),
+            missing_labels: match self.missing_labels {
+                MissingLabelWords::Refuse => MissingLabels::Refuse,
+                MissingLabelWords::Zero => MissingLabels::Zero,
+                MissingLabelWords::Skip => MissingLabels::Skip,
+            },
             strict: self.strict,
         }
     }

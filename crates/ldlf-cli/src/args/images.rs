@@ -37,11 +37,13 @@ pub struct ImageOptions {
 }
 
 impl ImageOptions {
-    /// Whether the data are a table or images: images are a zip file or a folder without tables, or anything beside a table of them.
+    /// Whether the data are a table or images: images are a zip file, a single image or a folder without tables, or anything beside a table of them.
     pub fn kind_of(&self, data: &Path) -> Result<InputKind> {
-        let zip = data.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+        let image = data.extension().is_some_and(|ending| {
+            ["zip", "jpg", "jpeg", "png"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+        });
         let folder = data.is_dir() && !is_folder_of_tables(data);
-        if self.table.is_some() || zip || folder {
+        if self.table.is_some() || image || folder {
             return Ok(InputKind::Images);
         }
         match &self.image_column {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use ldlf::Value;
 use ldlf::internals::core::parameters::parse_value;
-use ldlf::internals::io::read::Format;
+use ldlf::internals::io::read::{Format, LongColumns};
 use ldlf::internals::io::write::{TableForm, dataset_formats};
 use ldlf::measures::{self, Measure};
 
@@ -35,6 +35,23 @@ pub fn size(text: &str) -> Result<usize, String> {
         return Ok(0);
     }
     ldlf::internals::math::memory::size(text).ok_or_else(|| "give a size such as 500MB or 2GB".into())
+}
+
+/// The columns of a table with one vote per line: item, annotator and label, or item and label.
+pub fn long(text: &str) -> Result<LongColumns, String> {
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_string()).collect();
+    match &names[..] {
+        _ if names.iter().any(String::is_empty) => {}
+        [item, label] => {
+            return Ok(LongColumns { item: item.clone(), annotator: None, label: label.clone() });
+        }
+        [item, annotator, label] => {
+            let annotator = Some(annotator.clone());
+            return Ok(LongColumns { item: item.clone(), annotator, label: label.clone() });
+        }
+        _ => {}
+    }
+    Err("give the columns of item, annotator and label, or of item and label".into())
 }
 
 /// A file format by its name.

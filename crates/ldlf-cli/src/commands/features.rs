@@ -32,6 +32,9 @@ pub struct Features {
     /// With --weights, the side of the network's square input; by default the backbone's own
     #[arg(long, value_name = "N", requires = "weights", value_parser = values::at_least_one)]
     pub side: Option<usize>,
+    /// With --weights, the fraction cut off at each edge of an image
+    #[arg(long, value_name = "F", requires = "weights", default_value_t = 0.0)]
+    pub input_crop: f64,
     #[arg(long, short, value_name = "FILE", help = format!("Where to write ({})", values::table_extensions()))]
     pub out: PathBuf,
     /// The format of --table, if its extension does not say
@@ -52,7 +55,8 @@ The first column is the name of the image, the others are f_0, f_1, ...: feature
 
 Examples:
   ldlf features faces.ldlf photos --out features.parquet
-  ldlf features alexnet photos.zip --weights alexnet.pth --layer fc7 --out fc7.csv";
+  ldlf features alexnet photos.zip --weights alexnet.pth --layer fc7 --out fc7.csv
+  ldlf features mobilenet-v1 faces.zip --weights faceres.safetensors --input-crop 0.15 --out faces.csv";
 
 /// Images that are in memory at a time.
 const AT_ONCE: usize = 128;
@@ -109,7 +113,7 @@ fn open(args: &Features, printer: &Printer) -> Result<(FeatureNetwork, String)> 
     };
     check_input(weights)?;
     let backbone = args.network.display().to_string();
-    let (network, report) = FeatureNetwork::of_weights(&backbone, weights, args.side)?;
+    let (network, report) = FeatureNetwork::of_weights(&backbone, weights, args.side, args.input_crop)?;
     printer.message(format_args!(
         "{}: {} arrays found, {} missing, {} unused",
         weights.display(),

@@ -34,7 +34,7 @@ use crate::progress::{ProgressLine, listen_for_ctrl_c};
 pub struct Predict {
     /// The model file
     pub model: PathBuf,
-    /// The rows to predict, - for standard input with --format, or a folder or zip file of images; label columns are not needed
+    /// The rows to predict, - for standard input with --format, or a folder or zip file of images or a single one; label columns are not needed
     pub data: PathBuf,
     #[arg(long, short, value_name = "FILE", help = format!(
         "Where to write ({}), or - for CSV on standard output",

@@ -60,7 +60,7 @@ fn rows_that_cannot_be_used_name_their_place() {
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 3, column "a": the value is missing
+error: data.csv line 3, column "a": the label is missing; if nobody chose it use --missing-labels zero; --missing-labels skip leaves such rows out
 
 "#]]
     );
@@ -145,7 +145,7 @@ error: data.csv: no column "c" (--labels); the columns are x, a, b
         str![[r#"
 exit 2
 -- stderr
-error: data.csv: which columns are the labels? Name them with --labels (a pattern such as "rating_*" will do), or one ordered label with --label-column; the columns are x, a, b
+error: data.csv: which columns are the labels? Name them with --labels (a pattern such as "rating_*" will do), one label per row with --label-column, or one vote per line with --long; the columns are x, a, b
 
 "#]]
     );

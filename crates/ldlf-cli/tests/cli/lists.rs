@@ -22,6 +22,7 @@ Commands:
   evaluate     Measure a model on a table
   explain      Explain predictions: which columns moved a row away from the mean, and by how much
   importance   Show how important each column is to a model
+  annotators   Estimate how reliable annotators are, from one vote per line
   cv           Compare learners by cross-validation
   sweep        Cross-validate a learner over values of its parameters
   search       Search the parameters of a learner and train the best on all rows

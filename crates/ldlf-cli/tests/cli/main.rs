@@ -18,6 +18,7 @@ mod images;
 mod interrupt;
 mod killed;
 mod lists;
+mod long_votes;
 mod no_network;
 #[cfg(feature = "parquet")]
 mod parts;

@@ -224,8 +224,8 @@ fn boolean_of(cell: Cell<'_>) -> Option<bool> {
     }
 }
 
-/// The category of a cell, in its one spelling.
-pub(super) fn category_of(cell: Cell<'_>) -> String {
+/// The category of a cell, in its one spelling; empty where there is nothing.
+pub fn category_of(cell: Cell<'_>) -> String {
     match cell {
         Cell::Missing => String::new(),
         Cell::Number(number) => of_number(number),

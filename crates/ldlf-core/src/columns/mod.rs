@@ -62,7 +62,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 pub use dates::{DateOrder, date_text};
-pub use encoder::Encoder;
+pub use encoder::{Encoder, category_of};
 pub use memory::{Cells, Encoded, Frame, Inferred, ToCell, Wishes};
 pub use numbers::{DecimalMark, MarkEvidence, parse_number, parse_number_with};
 pub use profile::{ColumnFacts, Decision, LeftOut, Profile, Wish};

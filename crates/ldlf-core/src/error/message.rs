@@ -38,6 +38,14 @@ pub enum Subject {
     ImageColumn,
     /// The file of votes beside a table.
     Votes,
+    /// The columns of a table with one vote per line.
+    Long,
+    /// Weighting rows by their number of votes.
+    WeightByVotes,
+    /// Weighting votes by the reliability of their annotators.
+    WeighAnnotators,
+    /// What to do with rows of which a label is missing.
+    MissingLabels,
     /// Whether labels that need normalising are refused.
     Strict,
     /// The table beside a folder of images.
@@ -95,6 +103,10 @@ impl fmt::Display for Subject {
             Subject::Group => "group",
             Subject::ImageColumn => "image_column",
             Subject::Votes => "votes",
+            Subject::Long => "long",
+            Subject::WeightByVotes => "weight_by_votes",
+            Subject::WeighAnnotators => "weigh_annotators",
+            Subject::MissingLabels => "missing_labels",
             Subject::Strict => "strict",
             Subject::Table => "images::join",
             Subject::SkipBadImages => "BadImages::Skip",

@@ -113,6 +113,15 @@ impl InputConvention {
         deviation: [1.0; 3],
     };
 
+    /// Blue, green and red in 0..255 without the mean of ImageNet as Caffe's VGG networks have it: what the weights of the MobileNet-v1
+    /// that knows faces expect.
+    pub const CAFFE_VGG: InputConvention = InputConvention {
+        range: 255.0,
+        order: ChannelOrder::Bgr,
+        mean: [123.68, 116.779, 103.939],
+        deviation: [1.0; 3],
+    };
+
     /// Bytes minus 127, divided by 128: what the weights of the EfficientNet-Lites expect.
     pub const SIGNED_BYTES: InputConvention = InputConvention {
         range: 1.0,
@@ -131,6 +140,7 @@ impl InputConvention {
             deviation: deviation[..channels].to_vec(),
             range,
             order,
+            margin: 0.0,
         }
     }
 }

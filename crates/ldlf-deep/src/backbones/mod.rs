@@ -28,6 +28,7 @@ list::backbones! {
     small_cnn::SmallCnn,
     resnet18::ResNet18,
     efficientnet_lite0::EfficientNetLite0,
+    mobilenet_v1::MobileNetV1,
     alexnet::AlexNet,
     alexnet_caffe::AlexNetCaffe,
     vgg16::Vgg16,

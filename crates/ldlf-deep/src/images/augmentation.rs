@@ -163,6 +163,7 @@ mod tests {
 
     fn plain(side: usize) -> Preparation {
         Preparation {
+            margin: 0.0,
             side,
             channels: 3,
             mean: vec![0.0; 3],

@@ -11,7 +11,7 @@ use ldlf_io::input;
 use super::archive::Archive;
 use super::cache::ImageCache;
 use super::decode::decode;
-use super::folder;
+use super::{folder, is_image_by_name};
 
 /// The images of a folder or a zip file, sorted by name.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ enum Store {
     Archive(Archive),
 }
 
-/// Opens a folder, with the folders in it, or a zip file; at most `cache_bytes` of resized images are cached, so
+/// Opens a folder, with the folders in it, a zip file, or a single image; at most `cache_bytes` of resized images are cached, so
 /// that they are decoded once.
 ///
 /// An image is named by its path from there (`train/0001.jpg`), and is JPEG or PNG by its extension, or by its content where it has
@@ -56,6 +56,9 @@ pub fn open(path: &Path, cache_bytes: usize) -> Result<Arc<ImageFiles>> {
     let (names, store) = if found.is_dir() {
         let (names, paths) = folder::list(path)?.into_iter().unzip();
         (names, Store::Folder(paths))
+    } else if is_image_by_name(&file) == Some(true) {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        (vec![name], Store::Folder(vec![path.to_path_buf()]))
     } else {
         let (names, archive) = Archive::open(path)?;
         (names, Store::Archive(archive))
@@ -181,6 +184,14 @@ mod tests {
         let sentence =
             "the image \"b.jpg\" cannot be read (it is neither JPEG nor PNG); replace it or leave it out";
         assert!(error.to_string().ends_with(sentence), "{error}");
+    }
+
+    #[test]
+    fn a_single_image_is_a_folder_of_one() {
+        let folder = folder_of(&[("a.png", [9, 8, 7]), ("b.png", [1, 2, 3])]);
+        let files = open(&folder.path().join("a.png"), 0).unwrap();
+        assert_eq!((files.len(), files.name(0)), (1, "a.png"));
+        assert_eq!(files.resized(0, 5).unwrap().rgb[..3], [9, 8, 7]);
     }
 
     #[test]

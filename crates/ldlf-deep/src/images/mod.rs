@@ -19,7 +19,7 @@ pub use ldlf_core::images::BadImages;
 pub use augmentation::Augmentation;
 pub use files::{ImageFiles, open, unreadable};
 pub use prefetch::{Batch, PrefetchedBatches, prefetch};
-pub use preparation::{Preparation, prepare};
+pub use preparation::{Preparation, prepare, whole_side};
 pub use table::{check_readable, join, named};
 
 /// The first bytes of the kinds of image that are read.

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use ldlf_core::{Error, Images, Result, Seed};
 use ldlf_math::memory;
 
-use super::{Augmentation, Preparation, prepare};
+use super::{Augmentation, Preparation, prepare, whole_side};
 
 /// Prepared images of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,7 +149,8 @@ impl Shared {
             if self.state().stopped {
                 break;
             }
-            let image = self.images.resized(row, self.preparation.side)?;
+            let image =
+                self.images.resized(row, whole_side(self.preparation.side, self.preparation.margin))?;
             match &self.augmentation {
                 Some((augmentation, seed)) => {
                     let seed = seed.numbered(row as u64).numbered(visit);
@@ -242,6 +243,7 @@ mod tests {
             deviation: vec![1.0; 3],
             range: 1.0,
             order: Default::default(),
+            margin: 0.0,
         }
     }
 
@@ -292,6 +294,16 @@ mod tests {
         let seeded = Some((&augmentation, Seed::new(1)));
         let batches = prefetch(&images, order, &preparation(), seeded, 2).unwrap();
         batches.flat_map(|batch| batch.unwrap().pixels).collect()
+    }
+
+    #[test]
+    fn what_is_cut_off_at_the_edges_is_not_seen() {
+        let (_, images) = colours(None);
+        let cut = Preparation { side: 2, margin: 0.3, ..preparation() };
+        let batch = prefetch(&images, &[vec![9]], &cut, None, 1).unwrap().next().unwrap().unwrap();
+        // Of 5 x 5 pixels, whose green counts from 0 to 6 again and again, those of lines and columns 1 and 2.
+        let green: Vec<f32> = batch.pixels[4..8].iter().map(|v| (v * 255.0).round()).collect();
+        assert_eq!(green, [6.0, 0.0, 4.0, 5.0]);
     }
 
     #[test]

@@ -27,6 +27,23 @@ pub struct Preparation {
     /// The order of the channels in the input of the network; mean and deviation are those of red, green and blue.
     #[serde(default)]
     pub order: ChannelOrder,
+    /// The fraction of the shorter side that is cut off at each edge of an image, so that a face fills the square.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub margin: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(margin: &f64) -> bool {
+    *margin == 0.0
+}
+
+/// The shorter side to which an image is resized, so that `side` pixels are left once a fraction `margin` is cut off at each edge.
+///
+/// ```
+/// assert_eq!(ldlf_deep::images::whole_side(224, 0.15), 320);
+/// ```
+pub fn whole_side(side: usize, margin: f64) -> usize {
+    (side as f64 / (1.0 - 2.0 * margin)).round() as usize
 }
 
 fn one() -> f32 {
@@ -49,6 +66,9 @@ impl Preparation {
                 self.mean.len(),
                 self.deviation.len()
             )));
+        }
+        if !(0.0..0.5).contains(&self.margin) {
+            return Err(Error::parameter("input_crop", "at least 0 and below 0.5", self.margin));
         }
         let sound = self.mean.iter().all(|m| m.is_finite());
         if !sound || !self.deviation.iter().all(|d| d.is_normal() && *d > 0.0) {
@@ -147,6 +167,7 @@ mod tests {
             deviation: vec![1.0; channels],
             range: 1.0,
             order: ChannelOrder::Rgb,
+            margin: 0.0,
         }
     }
 

@@ -150,6 +150,7 @@ networks! {
     vgg16: BackboneKind::Vgg16,
     resnet18: BackboneKind::ResNet18,
     efficientnet_lite0: BackboneKind::EfficientNetLite0,
+    mobilenet_v1: BackboneKind::MobileNetV1,
     small_cnn: BackboneKind::SmallCnn,
     mlp: BackboneKind::Mlp,
 }
@@ -208,8 +209,8 @@ fn a_table_for_a_network_of_images_is_refused() {
 fn images_for_a_network_of_tables_are_refused() {
     assert_eq!(
         refusal(BackboneKind::Mlp, Input::Images { channels: 3, side: 64 }),
-        "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, alexnet, \
-         alexnet-caffe or vgg16"
+        "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, \
+         mobilenet-v1, alexnet, alexnet-caffe or vgg16"
     );
 }
 

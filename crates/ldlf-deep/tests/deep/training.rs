@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ldlf_core::images::{Image, ImageSource};
 use ldlf_core::measures::{KL, mean_over_rows};
@@ -203,20 +204,83 @@ impl Observer for StopAt {
     }
 }
 
+fn ends_with_the_same_bytes_when_resumed(learner: &str, more: &[&str], data: &Dataset) {
+    let whole = bytes(&fit(learner, more, data));
+    // In the middle of an epoch, between two leaf updates.
+    let mut stop = StopAt(8, None);
+    fit_with(learner, more, data, &mut FitContext::new(0, Threads::one(), &mut stop)).unwrap();
+    let checkpoint = Parts::from_bytes(&stop.1.unwrap().to_bytes().unwrap()).unwrap();
+    let mut observer = ();
+    let mut context = FitContext::new(0, Threads::one(), &mut observer);
+    context.resume = Some(checkpoint);
+    assert_eq!(whole, bytes(&fit_with(learner, more, data, &mut context).unwrap()), "{learner} {more:?}");
+}
+
 #[test]
 fn a_resumed_training_ends_with_the_same_bytes() {
-    let data = squares();
     for learner in ["dldlf", "dldl"] {
-        let whole = bytes(&fit(learner, &[], &data));
-        // In the middle of an epoch, between two leaf updates.
-        let mut stop = StopAt(8, None);
-        fit_with(learner, &[], &data, &mut FitContext::new(0, Threads::one(), &mut stop)).unwrap();
-        let checkpoint = Parts::from_bytes(&stop.1.unwrap().to_bytes().unwrap()).unwrap();
-        let mut observer = ();
-        let mut context = FitContext::new(0, Threads::one(), &mut observer);
-        context.resume = Some(checkpoint);
-        assert_eq!(whole, bytes(&fit_with(learner, &[], &data, &mut context).unwrap()), "{learner}");
+        ends_with_the_same_bytes_when_resumed(learner, &[], &squares());
     }
+}
+
+#[test]
+fn a_resumed_training_that_started_from_features_ends_with_the_same_bytes() {
+    // Once with steps that help, and once with steps that harm, after which the start is what is kept.
+    for rate in ["learning_rate=0.001", "learning_rate=0.3"] {
+        ends_with_the_same_bytes_when_resumed("dldlf", &["start_epochs=3", rate], &squares());
+    }
+    ends_with_the_same_bytes_when_resumed("dldl", &["start_epochs=3", "freeze=all"], &squares());
+}
+
+#[test]
+fn a_start_from_features_teaches_the_head_before_the_first_step() {
+    let data = squares();
+    for learner in ["dldlf", "dndf-ldl", "dldl"] {
+        // Steps that move nothing: whatever was learnt was learnt at the start.
+        let still = ["epochs=1", "learning_rate=1e-12", "weight_decay=0"];
+        let without = kl(&fit(learner, &still, &data), &data);
+        let with = kl(&fit(learner, &[&still[..], &["start_epochs=30"]].concat(), &data), &data);
+        assert!(with < 0.5 * without && with < 0.5 * kl_of_mean(&data), "{learner}: {with} {without}");
+    }
+}
+
+#[test]
+fn epochs_after_which_validation_is_worse_do_not_undo_the_start() {
+    let data = squares();
+    let start = ["start_epochs=30", "epochs=1"];
+    let still = kl(&fit("dldlf", &[&start[..], &["learning_rate=1e-12"]].concat(), &data), &data);
+    let harmed = kl(&fit("dldlf", &[&start[..], &["learning_rate=1"]].concat(), &data), &data);
+    assert!((still - harmed).abs() < 1e-6, "{still} {harmed}");
+}
+
+/// Squares that count how often they are read.
+#[derive(Debug)]
+struct Counted(Squares, AtomicUsize);
+
+impl ImageSource for Counted {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn name(&self, image: usize) -> &str {
+        self.0.name(image)
+    }
+    fn resized(&self, image: usize, side: usize) -> Result<Arc<Image>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.resized(image, side)
+    }
+}
+
+#[test]
+fn a_frozen_network_sees_every_image_once_whatever_the_epochs() {
+    let reads = |more: &[&str]| {
+        let names = (0..ROWS).map(|number| format!("square-{number:03}.png")).collect();
+        let source = Arc::new(Counted(Squares(names), AtomicUsize::new(0)));
+        let data = Dataset::new(Images::all(source.clone()), targets()).unwrap();
+        fit("dldlf", more, &data);
+        source.1.load(Ordering::Relaxed)
+    };
+    assert_eq!(reads(&["freeze=all", "epochs=5", "start_epochs=4"]), ROWS);
+    assert!(reads(&["epochs=5"]) >= 4 * ROWS);
 }
 
 #[test]

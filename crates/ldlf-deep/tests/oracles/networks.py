@@ -149,6 +149,33 @@ class AlexNetCaffe(nn.Module):
         return {"conv5": conv5, "pool5": pool5, "fc6": fc6, "fc7": relu(self.fc7(fc6))}
 
 
+class MobileNetV1(nn.Module):
+    BLOCKS = [(1, 64), (2, 128), (1, 128), (2, 256), (1, 256), (2, 512), *[(1, 512)] * 5, (2, 1024), (1, 1024)]
+
+    def __init__(self, by=1):
+        super().__init__()
+        inputs = 32 // by
+        self.conv1, self.blocks = Same(3, inputs, 3, 2), nn.ModuleList()
+        for stride, outputs in self.BLOCKS:
+            block = nn.Module()
+            block.depthwise = Same(inputs, inputs, 3, stride, groups=inputs)
+            block.pointwise = Same(inputs, outputs // by, 1)
+            self.blocks.append(block)
+            inputs = outputs // by
+        self.feats = nn.Linear(inputs, 256 // by)
+
+    def layers(self, x):
+        relu6 = nn.functional.relu6
+        x = relu6(self.conv1(x))
+        out = {"conv1": x}
+        for number, block in enumerate(self.blocks, 1):
+            x = relu6(block.pointwise(relu6(block.depthwise(x))))
+            if number in (6, 11, 13):
+                out[f"block{number}"] = x
+        pooled = x.mean(dim=(2, 3))
+        return {**out, "avgpool": pooled, "feats": torch.relu(self.feats(pooled))}
+
+
 class SmallCnn(nn.Module):
     def __init__(self, by=1):
         super().__init__()
@@ -226,6 +253,7 @@ NETWORKS = {
     "vgg16": (lambda by: torchvision_model("vgg16", by), vgg16_layers, (2, 3, 40, 40), 1.0),
     "resnet18": (lambda by: torchvision_model("resnet18", by), resnet18_layers, (2, 3, 50, 50), 1.0),
     "efficientnet-lite0": (Lite0, Lite0.layers, (2, 3, 50, 50), 1.0),
+    "mobilenet-v1": (MobileNetV1, MobileNetV1.layers, (2, 3, 50, 50), 100.0),
     "small-cnn": (SmallCnn, SmallCnn.layers, (2, 3, 20, 20), 1.0),
     "mlp": (lambda by: Mlp(7, by), Mlp.layers, (3, 7, 1, 1), 1.0),
 }

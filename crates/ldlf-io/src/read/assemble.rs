@@ -6,7 +6,8 @@ use ldlf_core::columns::Columns;
 use ldlf_core::dataset::SingleLabel;
 use ldlf_core::error::{Message, Place, Subject, shown};
 use ldlf_core::folds::is_tested;
-use ldlf_core::targets::{Spread, check_label_values, from_single_label, implied_label_values};
+use ldlf_core::targets::{Spread, Targets, check_label_values, from_single_label, implied_label_values};
+use ldlf_core::votes::VoteWeights;
 use ldlf_core::{Dataset, Error, Features, Images, Inputs, Matrix, Result, Schema, message};
 
 use super::{Loaded, ReadOptions, votes};
@@ -23,9 +24,11 @@ pub(super) struct FileContents {
     pub columns: Option<Columns>,
     /// Whether missing values are filled already, with the means of a model.
     pub is_filled: bool,
-    /// Label distributions, with the notice of having normalised some.
-    pub targets: Option<(Matrix<f32>, Option<String>)>,
+    /// Label distributions.
+    pub targets: Option<Targets>,
     pub label_names: Option<Vec<String>>,
+    /// Whether the targets come from a column of classes, one per row.
+    pub is_of_classes: bool,
     /// One ordered label per row; finite.
     pub singles: Option<Vec<f64>>,
     /// The labels' values as the file gives them; used when their number fits.
@@ -48,6 +51,7 @@ impl FileContents {
             is_filled: false,
             targets: None,
             label_names: None,
+            is_of_classes: false,
             singles: None,
             label_values: None,
             weights: None,
@@ -59,7 +63,7 @@ impl FileContents {
 
     /// Takes the names of labels and features from the options, for formats that have none themselves.
     pub fn name_columns(&mut self, options: &ReadOptions) -> Result<()> {
-        let labels = self.targets.as_ref().map(|(targets, _)| targets.cols());
+        let labels = self.targets.as_ref().map(|targets| targets.distributions.cols());
         if let (Some(labels), false) = (labels, options.labels.is_empty()) {
             self.label_names = Some(all_named(&self.file, Subject::Labels, &options.labels, labels)?);
         }
@@ -72,7 +76,7 @@ impl FileContents {
 
     /// Joins the contents into a dataset.
     pub fn assemble(mut self, options: &ReadOptions) -> Result<Loaded> {
-        if let Some(votes) = &options.votes {
+        if let (Some(votes), None) = (&options.votes, &options.long) {
             self.targets = Some(votes::read(votes, options.strict, &self.file, self.features.rows())?);
         }
         if self.features.rows() == 0 {
@@ -102,7 +106,7 @@ impl FileContents {
     fn labels(&mut self, options: &ReadOptions, notices: &mut Vec<Message>) -> Result<Labels> {
         let given = self.targets.take();
         let from_file = self.label_values.take().filter(|values| {
-            let labels = given.as_ref().map(|(targets, _)| targets.cols());
+            let labels = given.as_ref().map(|targets| targets.distributions.cols());
             labels.is_none_or(|labels| labels == values.len()) && check_label_values(values).is_ok()
         });
         let (file, singles) = (&self.file, &self.singles);
@@ -113,9 +117,9 @@ impl FileContents {
                     None => implied_label_values(singles).map_err(|e| e.in_file(file))?,
                 };
                 let targets = spread_over(file, singles, &values, spread)?;
-                Ok(Labels { targets, values: Some(values), names: None })
+                Ok(Labels { targets, values: Some(values), names: None, votes: None })
             }
-            (Some((targets, notice)), _, _) => {
+            (Some(Targets { distributions: targets, notice, totals, are_counts }), _, _) => {
                 self.fits("rows of labels", targets.rows())?;
                 if targets.cols() == 1 {
                     return Err(one_label(file, "labels"));
@@ -135,7 +139,12 @@ impl FileContents {
                         Subject::LabelValues
                     ]);
                 }
-                Ok(Labels { targets, values, names: self.label_names.take() })
+                Ok(Labels {
+                    targets,
+                    values,
+                    names: self.label_names.take(),
+                    votes: are_counts.then_some(totals),
+                })
             }
             (None, Some(_), None) => Err(needs_spread(Place::file(file))),
             (None, None, _) => Err(Error::data("there are no labels").in_file(file)),
@@ -154,7 +163,11 @@ impl FileContents {
             count.map_or(Ok(()), |count| self.fits(what, count))?;
         }
         let FileContents { file, stem, features, singles, .. } = self;
-        let Labels { targets, values: label_values, names: label_names } = labels;
+        let Labels { targets, values: label_values, names: label_names, votes } = labels;
+        let weights = match options.weight_by_votes {
+            None => weights,
+            Some(by) => Some(by_votes(by, &targets, votes, weights).map_err(|error| error.in_file(&file))?),
+        };
         let inputs = match self.image_names {
             Some(names) => Inputs::Images(Images::named(names)),
             None => Inputs::Table(features),
@@ -168,9 +181,10 @@ impl FileContents {
             feature_names: self.feature_names.filter(|_| options.image_column.is_none()),
             label_names,
             label_values,
-            single: singles.as_ref().map(|_| SingleLabel {
+            single: (singles.is_some() || self.is_of_classes).then(|| SingleLabel {
                 column: options.label_column.clone(),
                 spread: options.spread.clone(),
+                classes: self.is_of_classes,
             }),
             image_column: options.image_column.clone(),
             columns: self.columns.filter(|_| options.image_column.is_none()),
@@ -205,6 +219,8 @@ struct Labels {
     targets: Matrix<f32>,
     values: Option<Vec<f64>>,
     names: Option<Vec<String>>,
+    /// How many votes every row had, where that is known.
+    votes: Option<Vec<f64>>,
 }
 
 /// One distribution per single label.
@@ -224,6 +240,30 @@ fn spread_over(file: &str, singles: &[f64], values: &[f64], spread: &Spread) -> 
         data.extend_from_slice(&target);
     }
     Ok(Matrix::new(singles.len(), values.len(), data)?)
+}
+
+/// Row weights by the number of votes, times those that rows have already.
+fn by_votes(
+    by: VoteWeights,
+    targets: &Matrix<f32>,
+    votes: Option<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+) -> Result<Vec<f64>> {
+    let Some(votes) = votes.filter(|votes| votes.iter().any(|&count| count != 1.0)) else {
+        return Err(Error::data(message![
+            Subject::WeightByVotes,
+            " needs the number of votes of every row, but the labels are shares or single votes"
+        ])
+        .with_remedy(message![
+            "give counts of votes, or a column of weights with ",
+            Subject::SampleWeights
+        ]));
+    };
+    let mut by_votes = by.of(targets, &votes)?;
+    for (weight, factor) in by_votes.iter_mut().zip(weights.iter().flatten()) {
+        *weight *= factor;
+    }
+    Ok(by_votes)
 }
 
 /// A weight that can be used, or the reason why not.

@@ -11,8 +11,8 @@ use std::io::{BufReader, Read};
 
 use flate2::read::ZlibDecoder;
 use ldlf_core::error::{Column, Place, shown};
-use ldlf_core::targets::TargetRows;
-use ldlf_core::{Error, Features, Matrix, Result};
+use ldlf_core::targets::{TargetRows, Targets};
+use ldlf_core::{Error, Features, Result};
 use ldlf_math::memory::Growth;
 
 use super::assemble::{FileContents, groups_of};
@@ -85,7 +85,7 @@ struct ColumnMajor {
 }
 
 impl ColumnMajor {
-    fn into_targets(self, file: &str, strict: bool) -> Result<(Matrix<f32>, Option<String>)> {
+    fn into_targets(self, file: &str, strict: bool) -> Result<Targets> {
         let mut targets = TargetRows::new(self.cols, strict);
         for row in 0..self.rows {
             let values: Vec<f64> =

@@ -9,7 +9,8 @@
 //! | [`svm`], svmlight with distributions | `d1,d2,...` before the features | `index:value`, from 1 |
 //!
 //! Labels are shares or vote counts; rows that do not sum to 1 are normalised, with one notice. One ordered label per
-//! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`].
+//! row (an age) becomes a distribution by [`ReadOptions::label_column`] and [`ReadOptions::spread`]; a column of texts holds classes. One
+//! vote per line becomes counts by [`ReadOptions::long`].
 //!
 //! What a feature column holds (numbers, yes and no, dates, categories) its cells say, in a first pass over the table;
 //! [`ldlf_core::columns`] decides, and [`ReadOptions::categories`], [`ReadOptions::numeric`] and [`ReadOptions::dates`] come first.
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use ldlf_core::error::{Message, Subject};
 use ldlf_core::targets::Spread;
+use ldlf_core::votes::{VoteWeights, Votes};
 use ldlf_core::{Dataset, Error, Features, Result, Schema, message};
 
 use crate::format::{FORMATS, Reads};
@@ -29,6 +31,7 @@ use crate::format::{FORMATS, Reads};
 #[cfg(feature = "parquet")]
 pub(crate) mod arrow;
 mod assemble;
+mod classes;
 #[cfg(feature = "parquet")]
 mod columnar;
 pub mod csv;
@@ -37,6 +40,7 @@ mod joined;
 pub(crate) mod json_lines;
 mod label_order;
 mod lines;
+mod long;
 pub mod mat;
 mod model_columns;
 mod npy;
@@ -56,6 +60,7 @@ mod votes;
 pub(crate) mod xlsx;
 
 pub use crate::format::Format;
+pub use long::LongColumns;
 pub use plan::ColumnPlan;
 pub(crate) use source::Source;
 use source::Tables;
@@ -98,10 +103,32 @@ pub struct ReadOptions {
     /// A column that names the image of each row: the rows then have no features, and columns without a role are left out.
     /// Needs a table with named columns.
     pub image_column: Option<String>,
-    /// A `.npy` array of vote counts or shares, `[rows, labels]`, beside a table with named columns: the labels of its rows.
+    /// The labels of the rows of a table with named columns, in a file beside it: a `.npy` array of vote counts or shares, `[rows,
+    /// labels]`, or with [`long`](Self::long) a table of votes.
     pub votes: Option<PathBuf>,
+    /// One vote per line, in [`votes`](Self::votes) or else in the table itself: the votes on an item become its counts, and the items
+    /// are the rows.
+    pub long: Option<LongColumns>,
+    /// Whether a vote counts as much as its annotator is reliable ([`ldlf_core::votes::annotators`]).
+    pub weigh_annotators: bool,
+    /// How much rows weigh by their number of votes; alike when absent.
+    pub weight_by_votes: Option<VoteWeights>,
+    /// What becomes of rows of which a label is missing.
+    pub missing_labels: MissingLabels,
     /// Refuse rows of labels that need normalising.
     pub strict: bool,
+}
+
+/// What becomes of rows of a table of which some labels are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingLabels {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// What is missing is 0: a pivot table leaves out what nobody chose.
+    Zero,
+    /// They are left out.
+    Skip,
 }
 
 /// A dataset and what the user should know about how it was read.
@@ -124,6 +151,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Loaded> {
 /// As [`read`], with the features of a model that has such a schema.
 pub(crate) fn read_as(path: &Path, options: &ReadOptions, model: Option<&Schema>) -> Result<Loaded> {
     options.spread.as_ref().map_or(Ok(()), Spread::check)?;
+    long::check(options)?;
     match Tables::find(path, options.format)? {
         Ok(tables) => table::read(&tables, options, model),
         Err(source) => {
@@ -141,6 +169,14 @@ pub fn plan(path: &Path, options: &ReadOptions) -> Result<(Vec<ColumnPlan>, Vec<
     match Tables::find(path, options.format)? {
         Ok(tables) => table::plan(&tables, options),
         Err(source) => Err(needs_names(&source, Subject::Features)),
+    }
+}
+
+/// Reads the votes of a table with one vote per line.
+pub fn votes(path: &Path, format: Option<Format>, columns: &LongColumns) -> Result<(Votes, Vec<Message>)> {
+    match Tables::find(path, format)? {
+        Ok(tables) => long::votes(&tables, columns),
+        Err(source) => Err(needs_names(&source, Subject::Long)),
     }
 }
 
@@ -307,10 +343,15 @@ fn read_error(file: &str, error: std::io::Error) -> Error {
 
 /// Refuses what stands beside the rows of a table in formats that bring their labels themselves.
 fn refuse_beside_unnamed(source: &Source, options: &ReadOptions) -> Result<()> {
-    match (&options.image_column, &options.votes) {
-        (Some(_), _) => Err(needs_names(source, Subject::ImageColumn)),
-        (_, Some(_)) => Err(needs_names(source, Subject::Votes)),
-        _ => Ok(()),
+    let named = [
+        (options.image_column.is_some(), Subject::ImageColumn),
+        (options.votes.is_some(), Subject::Votes),
+        (options.long.is_some(), Subject::Long),
+        (options.missing_labels != MissingLabels::Refuse, Subject::MissingLabels),
+    ];
+    match named.into_iter().find(|(given, _)| *given) {
+        Some((_, role)) => Err(needs_names(source, role)),
+        None => Ok(()),
     }
 }
 

@@ -70,7 +70,7 @@ pub(super) fn read(source: Source, options: &ReadOptions) -> Result<Loaded> {
     if archive.has("label_names") {
         let names = archive.texts("label_names")?;
         contents.label_names =
-            contents.targets.as_ref().filter(|(t, _)| t.cols() == names.len()).map(|_| names);
+            contents.targets.as_ref().filter(|t| t.distributions.cols() == names.len()).map(|_| names);
     }
     contents.name_columns(options)?;
     contents.assemble(options)

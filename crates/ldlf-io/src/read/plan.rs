@@ -14,7 +14,7 @@ use super::table::Table;
 pub struct ColumnPlan {
     /// Its name.
     pub name: String,
-    /// What it is for: feature, label, weight, split, group, image, or ignored.
+    /// What it is for: feature, label, item, annotator, weight, split, group, image, or ignored.
     pub role: &'static str,
     /// What a feature holds: number, boolean, date or categories.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,9 @@ pub(super) fn with_roles(header: &[String], roles: &Roles, mut features: Vec<Col
     let role_of = |column: usize| {
         let is = |role: Option<usize>| role == Some(column);
         match column {
-            _ if roles.labels.contains(&column) || is(roles.single) => "label",
+            _ if roles.labels.contains(&column) || is(roles.single) || is(roles.vote) => "label",
+            _ if is(roles.item) => "item",
+            _ if is(roles.annotator) => "annotator",
             _ if is(roles.weights) => "weight",
             _ if is(roles.split) => "split",
             _ if is(roles.group) => "group",

@@ -21,6 +21,11 @@ pub(super) struct Roles {
     pub split: Option<usize>,
     pub group: Option<usize>,
     pub image: Option<usize>,
+    /// The column that names the item of votes in long form.
+    pub item: Option<usize>,
+    /// The columns of such votes, where they stand in the same table.
+    pub annotator: Option<usize>,
+    pub vote: Option<usize>,
 }
 
 impl Roles {
@@ -51,17 +56,24 @@ impl Roles {
         let split = one(&options.split_column, Subject::SplitColumn)?;
         let group = one(&options.group, Subject::Group)?;
         let image = one(&options.image_column, Subject::ImageColumn)?;
+        let long = options.long.as_ref();
+        let item = one(&long.map(|long| long.item.clone()), Subject::Long)?;
+        let beside = long.filter(|_| options.votes.is_none());
+        let annotator = one(&beside.and_then(|long| long.annotator.clone()), Subject::Long)?;
+        let vote = one(&beside.map(|long| long.label.clone()), Subject::Long)?;
         let mut labels = table.choose(&options.labels, Subject::Labels, &mut taken)?;
-        if let Some(values) = &options.label_values {
+        if let (Some(values), None) = (&options.label_values, long) {
             notices.extend(in_order_of_values(file, header, &mut labels, values)?);
         }
-        if labels.is_empty() && single.is_none() && options.votes.is_none() {
+        if labels.is_empty() && single.is_none() && options.votes.is_none() && long.is_none() {
             let columns = listed(header);
             return Err(Error::usage(message![
                 "which columns are the labels? Name them with ",
                 Subject::Labels,
-                " (a pattern such as \"rating_*\" will do), or one ordered label with ",
+                " (a pattern such as \"rating_*\" will do), one label per row with ",
                 Subject::LabelColumn,
+                ", or one vote per line with ",
+                Subject::Long,
                 "; the columns are {columns}"
             ])
             .in_file(file));
@@ -71,7 +83,8 @@ impl Roles {
         }
         let sources = [
             (!labels.is_empty(), message![Subject::Labels]),
-            (options.votes.is_some(), message![Subject::Votes]),
+            (options.votes.is_some() && long.is_none(), message![Subject::Votes]),
+            (long.is_some(), message![Subject::Long]),
             (
                 single.is_some() && options.spread.is_some(),
                 message![Subject::LabelColumn, " with ", Subject::Sigma],
@@ -93,7 +106,15 @@ impl Roles {
         if features.is_empty() && image.is_none() && !known {
             return Err(Error::data("no column is left for the features").in_file(file));
         }
-        Ok(Roles { features, labels, single, weights, split, group, image })
+        Ok(Roles { features, labels, single, weights, split, group, image, item, annotator, vote })
+    }
+}
+
+impl Roles {
+    /// The columns of which texts or numbers are read besides features and labels.
+    pub fn others(&self) -> impl Iterator<Item = usize> {
+        let Roles { single, weights, split, group, image, item, .. } = *self;
+        [single, weights, split, group, image, item].into_iter().flatten()
     }
 }
 

@@ -1,17 +1,18 @@
 //! Tables whose columns have names, whatever the file: read for learning in two passes (what do the columns hold, then the rows), and
 //! streamed for a model that knows its columns.
 
-use ldlf_core::columns::{Cell, Columns, Encoder, date_text, parse_number};
+use ldlf_core::columns::{Cell, Columns, Encoder, category_of, date_text, is_missing, parse_number};
 use ldlf_core::error::{Message, Place, Subject};
 use ldlf_core::{Error, ErrorKind, Features, Result, Schema, message};
 
 use super::assemble::{check_part, check_weight};
 use super::gather::RowGatherer;
+use super::long::LongVotes;
 use super::model_columns::ModelColumns;
 use super::plan::{self, ColumnPlan};
 use super::roles::{Roles, find, kept_columns};
 use super::table_rows::TableRows;
-use super::{BadRow, Loaded, ReadOptions, RowBlock, RowStream, Tables, Wanted};
+use super::{BadRow, Loaded, MissingLabels, ReadOptions, RowBlock, RowStream, Tables, Wanted};
 
 /// A table whose columns have names, open before its first row.
 pub(crate) trait Table: Send {
@@ -72,15 +73,31 @@ pub(crate) trait Table: Send {
 }
 
 /// The current row of a table, with errors that name the place.
-struct CurrentRow<'a>(&'a dyn Table);
+pub(super) struct CurrentRow<'a>(pub &'a dyn Table);
 
 impl CurrentRow<'_> {
     fn place(&self, column: usize) -> Place {
         self.0.place().column(&self.0.header()[column])
     }
 
-    fn fault(&self, column: usize, reason: impl Into<Message>) -> Error {
+    pub fn fault(&self, column: usize, reason: impl Into<Message>) -> Error {
         Error::data(reason).at(self.place(column))
+    }
+
+    /// What a column names, in its one spelling (`4` and `4.0` are one); it must not be missing.
+    pub fn key(&self, column: usize) -> Result<String> {
+        let key = category_of(self.0.cell(column));
+        if is_missing(&key) { Err(self.fault(column, "the value is missing")) } else { Ok(key) }
+    }
+
+    /// A label; none where it is missing.
+    fn label(&self, column: usize) -> Result<Option<f64>> {
+        match self.0.cell(column) {
+            Cell::Missing => Ok(None),
+            Cell::Number(number) if number.is_nan() => Ok(None),
+            Cell::Text(text) if is_missing(text) => Ok(None),
+            _ => self.number(column).map(Some),
+        }
     }
 
     /// The text of a column that must not be empty.
@@ -99,7 +116,7 @@ impl CurrentRow<'_> {
             Cell::Number(number) => Some(number),
             Cell::Boolean(value) => Some(f64::from(u8::from(value))),
             Cell::Text(text) => match parse_number(text) {
-                None if ldlf_core::columns::is_missing(text) => Some(f64::NAN),
+                None if is_missing(text) => Some(f64::NAN),
                 None => return Err(self.fault(column, format!("{text:?} is not a number"))),
                 number => number,
             },
@@ -163,9 +180,19 @@ impl RowEncoder {
 /// Reads a table with labels; features as a model has them, if one is given, else as the columns themselves say.
 pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema>) -> Result<Loaded> {
     let learns = model.is_none() && options.image_column.is_none();
-    let mut table = if learns { tables.open_again()? } else { tables.open()? };
+    let mut long = LongVotes::read(tables, options, model.map(|schema| &schema.label_names[..]))?;
+    let again = learns || long.is_some();
+    let open = |long: &Option<LongVotes>| match (long, &options.long) {
+        (Some(long), Some(columns)) => long.rows_of(tables.open_again()?, columns),
+        _ if again => tables.open_again(),
+        _ => tables.open(),
+    };
+    let mut table = open(&long)?;
     let (mut notices, mut columns_read) = (Vec::new(), Vec::new());
-    let roles = Roles::resolve(table.as_ref(), options, model.is_some(), &mut notices)?;
+    let mut roles = Roles::resolve(table.as_ref(), options, model.is_some(), &mut notices)?;
+    if let Some(long) = &mut long {
+        long.leave_out_differing(table.as_ref(), &mut roles)?;
+    }
     let columns = match model {
         Some(schema) if options.image_column.is_none() => {
             let width = schema.columns.as_ref().map_or(0, Columns::width);
@@ -179,33 +206,56 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
             let planned = plan::features(table.as_mut(), &roles)?;
             notices.extend(planned.notices);
             columns_read = planned.plan;
-            table = tables.open_again()?;
+            table = open(&long)?;
             planned.columns
         }
         _ => ModelColumns::default(),
     };
-    let others = [roles.single, roles.weights, roles.split, roles.group, roles.image].into_iter().flatten();
-    let chosen: Vec<usize> = columns.places.iter().chain(&roles.labels).copied().chain(others).collect();
+    let chosen: Vec<usize> =
+        columns.places.iter().chain(&roles.labels).copied().chain(roles.others()).collect();
     table.choose(&chosen)?;
     let plan = plan::with_roles(table.header(), &roles, columns_read);
     let mut encoder = RowEncoder::new(columns);
-    let mut rows = TableRows::new(encoder.width(), &roles, options);
+    let mut rows = TableRows::new(encoder.width(), &roles, long.as_ref(), options);
     let mut row = vec![0f32; encoder.width()];
+    let mut without_votes = 0;
     while table.next_row()? {
+        match rows.push_labels(table.as_ref(), &roles, long.as_ref(), options.missing_labels)? {
+            Labelled::Yes => {}
+            Labelled::Skipped => continue,
+            Labelled::WithoutVotes => {
+                without_votes += 1;
+                continue;
+            }
+        }
         encoder.features_into(table.as_ref(), &mut row)?;
         rows.features.push(&row).map_err(|error| error.in_file(table.file()))?;
         rows.push_others(table.as_ref(), &roles)?;
     }
-    if rows.features.rows() == 0 {
-        return Err(Error::data("a header but no rows").in_file(table.file()));
-    }
     let file = table.file().to_string();
-    notices.extend(table.notices());
+    if rows.features.rows() == 0 {
+        return Err(match (without_votes, rows.missing_labels) {
+            (0, 0) => Error::data("a header but no rows"),
+            (0, skipped) => Error::data(format!("a label is missing in all {skipped} rows")),
+            (unvoted, _) => Error::data(format!("nobody voted on any of the {unvoted} rows"))
+                .with_remedy("name the items in both tables alike"),
+        }
+        .in_file(&file));
+    }
+    if let Some(long) = &mut long {
+        long.joined(&file, rows.features.rows(), without_votes);
+        notices.append(&mut long.notices);
+    }
+    notices.extend(rows.missing_notice(&file, options.missing_labels));
+    if long.is_none() || options.votes.is_some() {
+        notices.extend(table.notices());
+    }
     if model.is_some() {
         notices.extend(encoder.notices(&file));
     }
     let header = table.header().to_vec();
-    let mut loaded = rows.finish(&file, tables.stem(), &header, roles, encoder.columns, model, options)?;
+    let mut loaded =
+        rows.finish(&file, tables.stem(), &header, roles, encoder.columns, long.as_ref(), model, options)?;
     loaded.notices.splice(0..0, notices);
     loaded.plan = plan;
     Ok(loaded)
@@ -213,9 +263,17 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
 
 /// The plan of a table for learning, without reading more than its columns need.
 pub(super) fn plan(tables: &Tables, options: &ReadOptions) -> Result<(Vec<ColumnPlan>, Vec<Message>)> {
-    let mut table = tables.open()?;
+    let mut long = LongVotes::read(tables, options, None)?;
+    let mut table = match (&long, &options.long) {
+        (Some(long), Some(columns)) => long.rows_of(tables.open_again()?, columns)?,
+        _ => tables.open()?,
+    };
     let mut notices = Vec::new();
-    let roles = Roles::resolve(table.as_ref(), options, false, &mut notices)?;
+    let mut roles = Roles::resolve(table.as_ref(), options, false, &mut notices)?;
+    if let Some(long) = &mut long {
+        long.leave_out_differing(table.as_ref(), &mut roles)?;
+        notices.append(&mut long.notices);
+    }
     let planned = match options.image_column {
         Some(_) => plan::Planned::default(),
         None => plan::features(table.as_mut(), &roles)?,
@@ -225,22 +283,78 @@ pub(super) fn plan(tables: &Tables, options: &ReadOptions) -> Result<(Vec<Column
     Ok((plan::with_roles(table.header(), &roles, planned.plan), notices))
 }
 
+/// Whether a row has labels.
+enum Labelled {
+    Yes,
+    /// A label is missing, and the user wants such rows left out.
+    Skipped,
+    /// Nobody voted on it.
+    WithoutVotes,
+}
+
 impl TableRows {
-    /// Adds what the current row says besides its features.
+    /// Adds the labels of the current row, unless it is to be left out.
+    fn push_labels(
+        &mut self,
+        table: &dyn Table,
+        roles: &Roles,
+        long: Option<&LongVotes>,
+        missing: MissingLabels,
+    ) -> Result<Labelled> {
+        let row = CurrentRow(table);
+        if let (Some(long), Some(item)) = (long, roles.item) {
+            let Some(votes) = long.of(&row.key(item)?) else { return Ok(Labelled::WithoutVotes) };
+            self.targets.push(votes, &|_| table.place())?;
+        }
+        if roles.labels.is_empty() {
+            return Ok(Labelled::Yes);
+        }
+        self.label_row.clear();
+        let mut is_missing = false;
+        for &column in &roles.labels {
+            let label = row.label(column)?;
+            is_missing |= label.is_none();
+            if label.is_none() && missing == MissingLabels::Refuse {
+                return Err(row.fault(column, "the label is missing").with_remedy(message![
+                    "if nobody chose it use ",
+                    Subject::MissingLabels,
+                    " zero; ",
+                    Subject::MissingLabels,
+                    " skip leaves such rows out"
+                ]));
+            }
+            self.label_row.push(label.unwrap_or(0.0));
+        }
+        if is_missing {
+            self.missing_labels += 1;
+            if missing == MissingLabels::Skip {
+                return Ok(Labelled::Skipped);
+            }
+        }
+        self.targets.push(&self.label_row, &|label| match label {
+            Some(label) => row.place(roles.labels[label]),
+            None => table.place(),
+        })?;
+        Ok(Labelled::Yes)
+    }
+
+    /// What became of rows of which a label was missing.
+    fn missing_notice(&self, file: &str, missing: MissingLabels) -> Option<Message> {
+        let count = self.missing_labels;
+        match missing {
+            _ if count == 0 => None,
+            MissingLabels::Skip => {
+                Some(message!["{file}: left out {count} rows of which a label is missing"])
+            }
+            _ => Some(message!["{file}: in {count} rows a missing label counts as 0"]),
+        }
+    }
+
+    /// Adds what the current row says besides its features and labels.
     fn push_others(&mut self, table: &dyn Table, roles: &Roles) -> Result<()> {
         let row = CurrentRow(table);
-        if !roles.labels.is_empty() {
-            self.label_row.clear();
-            for &column in &roles.labels {
-                self.label_row.push(row.number(column)?);
-            }
-            self.targets.push(&self.label_row, &|label| match label {
-                Some(label) => row.place(roles.labels[label]),
-                None => table.place(),
-            })?;
-        }
         if let Some(column) = roles.single {
-            self.singles.push(row.finite(column)?);
+            self.singles.push(table.cell(column), &|| row.place(column))?;
         }
         if let Some(column) = roles.weights {
             let weight = row.finite(column)?;

@@ -1,10 +1,13 @@
 //! The rows of a table whose columns have names, gathered by the role of each column.
 
-use ldlf_core::targets::TargetRows;
-use ldlf_core::{Result, Schema};
+use ldlf_core::error::Subject;
+use ldlf_core::targets::{TargetRows, Targets};
+use ldlf_core::{Error, Result, Schema, message};
 
 use super::assemble::{FileContents, Groups};
+use super::classes::{SingleLabels, Singles};
 use super::gather::RowGatherer;
+use super::long::LongVotes;
 use super::model_columns::ModelColumns;
 use super::roles::Roles;
 use super::{Loaded, ReadOptions};
@@ -15,7 +18,9 @@ pub(super) struct TableRows {
     pub targets: TargetRows,
     /// The labels of the current row.
     pub label_row: Vec<f64>,
-    pub singles: Vec<f64>,
+    /// Rows of which a label was missing.
+    pub missing_labels: u64,
+    pub singles: SingleLabels,
     pub weights: Vec<f64>,
     pub split: Vec<String>,
     pub groups: Groups,
@@ -23,12 +28,15 @@ pub(super) struct TableRows {
 }
 
 impl TableRows {
-    pub fn new(features: usize, roles: &Roles, options: &ReadOptions) -> Self {
+    pub fn new(features: usize, roles: &Roles, long: Option<&LongVotes>, options: &ReadOptions) -> Self {
+        // Votes are counts, which are always normalised.
+        let strict = options.strict && long.is_none();
         TableRows {
             features: RowGatherer::new(features),
-            targets: TargetRows::new(roles.labels.len(), options.strict),
+            targets: TargetRows::new(long.map_or(roles.labels.len(), |long| long.labels().len()), strict),
             label_row: Vec::new(),
-            singles: Vec::new(),
+            missing_labels: 0,
+            singles: SingleLabels::default(),
             weights: Vec::new(),
             split: Vec::new(),
             groups: Groups::default(),
@@ -45,6 +53,7 @@ impl TableRows {
         header: &[String],
         roles: Roles,
         columns: ModelColumns,
+        long: Option<&LongVotes>,
         model: Option<&Schema>,
         options: &ReadOptions,
     ) -> Result<Loaded> {
@@ -57,11 +66,34 @@ impl TableRows {
         contents.columns =
             Some(columns.columns).filter(|_| model.is_none_or(|schema| schema.columns.is_some()));
         contents.is_filled = model.is_some();
-        if !roles.labels.is_empty() {
+        if let Some(long) = long {
+            let targets = self.targets.finish()?;
+            contents.targets = Some(Targets { notice: None, are_counts: true, ..targets });
+            contents.label_names = Some(long.labels().to_vec());
+            contents.label_values = long.label_values();
+        } else if !roles.labels.is_empty() {
             contents.targets = Some(self.targets.finish()?);
             contents.label_names = Some(roles.labels.iter().map(|&column| header[column].clone()).collect());
         }
-        contents.singles = roles.single.map(|_| self.singles);
+        if roles.single.is_some() {
+            let of_classes = |schema: &&Schema| schema.single.as_ref().is_some_and(|single| single.classes);
+            let known = model.filter(of_classes).map(|schema| &schema.label_names[..]);
+            match self.singles.finish(file, known, options.spread.is_some())? {
+                Singles::Numbers(numbers) => contents.singles = Some(numbers),
+                // Classes beside distributions are no targets, and no truth to measure errors by.
+                Singles::Classes { .. } if contents.targets.is_some() || options.votes.is_some() => {
+                    return Err(Error::usage(message![
+                        Subject::LabelColumn,
+                        " beside the labels must hold numbers"
+                    ])
+                    .in_file(file));
+                }
+                Singles::Classes { targets, names } => {
+                    (contents.targets, contents.label_names) = (Some(targets), Some(names));
+                    contents.is_of_classes = true;
+                }
+            }
+        }
         contents.weights = roles.weights.map(|_| self.weights);
         contents.split = roles.split.map(|_| self.split);
         contents.groups = roles.group.map(|_| self.groups.numbers);

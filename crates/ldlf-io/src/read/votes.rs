@@ -4,8 +4,8 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use ldlf_core::error::Place;
-use ldlf_core::targets::normalise_rows;
-use ldlf_core::{Error, Matrix, Result};
+use ldlf_core::targets::{Targets, normalise_rows};
+use ldlf_core::{Error, Result};
 
 use super::npy::ArrayHeader;
 use super::numbers::Numbers;
@@ -15,14 +15,8 @@ use crate::input;
 /// What the array is called in messages about its form.
 const NAME: &str = "the array";
 
-/// The distributions of a `.npy` array of counts or shares, `[rows, labels]`, with the notice of having normalised some; `table` has so
-/// many rows and wants as many here.
-pub(super) fn read(
-    path: &Path,
-    strict: bool,
-    table: &str,
-    rows: usize,
-) -> Result<(Matrix<f32>, Option<String>)> {
+/// The distributions of a `.npy` array of counts or shares, `[rows, labels]`; `table` has so many rows and wants as many here.
+pub(super) fn read(path: &Path, strict: bool, table: &str, rows: usize) -> Result<Targets> {
     let file = path.display().to_string();
     let mut reader = BufReader::new(input::open_file(path)?);
     let header = ArrayHeader::read(&file, NAME, &mut reader)?;

@@ -1,0 +1,20 @@
+"""The API reference is built without a warning and names all that is public."""
+
+import sys
+from pathlib import Path
+
+import ldlf
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
+import reference
+
+
+def test_the_reference_names_everything_public(tmp_path):
+    modules = reference.build(tmp_path)
+    assert {"ldlf", "ldlf.dask", "ldlf.plot", "ldlf.scorers"} <= set(modules)
+    for module in modules:
+        page = (tmp_path / module.replace(".", "/")).with_suffix(".html").read_text()
+        for name in getattr(sys.modules[module], "__all__", []):
+            assert f'id="{name}"' in page, f"{module}.{name}"
+    assert "LDLForestAuto" in ldlf.__all__
