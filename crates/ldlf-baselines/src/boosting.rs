@@ -191,7 +191,7 @@ fn run(
     } else {
         vec![0.0; labels]
     };
-    let codes = Codes::new(training.features()?);
+    let codes = Codes::new(training.features()?, &context.threads);
     let mut scored = Scored::new(training.tabular()?, &start);
     let held_back = validation.map(Dataset::tabular).transpose()?;
     let mut held_back = held_back.map(|data| Scored::new(data, &start));

@@ -76,7 +76,7 @@ pub fn grow(
         let mut own = FitContext::within(seed, context.threads.clone(), &mut nobody);
         let forest = match kind {
             GrownKind::RandomForest => {
-                let codes = Codes::new(data.features()?);
+                let codes = Codes::new(data.features()?, &context.threads);
                 fit_forest(&SplitColumns::Best(&codes), &plan, data, &mut own).0
             }
             GrownKind::ExtraTrees => {
@@ -99,7 +99,7 @@ impl Grown {
         let mut own = FitContext::within(self.seed, threads.clone(), &mut nobody);
         match self.kind {
             GrownKind::RandomForest => {
-                let codes = Codes::new(data.features()?);
+                let codes = Codes::new(data.features()?, threads);
                 grow_more(&mut self.forest, &SplitColumns::Best(&codes), &self.plan, data, &mut own);
             }
             GrownKind::ExtraTrees => {
