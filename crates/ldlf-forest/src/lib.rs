@@ -11,6 +11,7 @@
 pub mod algorithm1;
 mod bins;
 pub mod block;
+pub mod boosted;
 pub mod by_input;
 pub mod choice;
 mod columns;
@@ -46,6 +47,7 @@ pub mod stepper;
 pub mod training;
 pub mod tree_shape;
 mod view;
+mod weighing;
 mod weight_gradient;
 
 pub use shallow::{Forest, NeuralDecisionForest};
