@@ -15,8 +15,11 @@ const SPARSE: Sizes = Sizes { n: 1024, m: 1869, tau: 64, K: 5, h: 7, C: 5, batch
 /// Rows for grown trees.
 const GROWN: Sizes = Sizes { n: 600, m: 60, tau: 1, K: 1, h: 1, C: 6, batch: 1 };
 
+/// A name, and the work.
+type Work = (&'static str, fn() -> Result<()>);
+
 /// Every piece of work with its name.
-const WORKS: [(&str, fn() -> Result<()>); 9] = [
+const WORKS: [Work; 9] = [
     ("step, dense", || step(SMALL.dense(), &SMALL)),
     ("step, sparse", || step(SPARSE.sparse(0.01), &SPARSE)),
     ("leaf update", leaf_update),
