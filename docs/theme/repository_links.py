@@ -20,7 +20,8 @@ def rewritten(text: str, page: str, repository: str) -> str:
             return match[0]
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
         if not path.startswith(".."):
-            return match[0]
+            # mdBook calls a README index.html, and leaves links to its headings as they are.
+            return match[0].replace("README.md#", "index.md#")
         return f"{match[1]}{repository}/blob/main/{path.removeprefix('../')}{match[3]}"
 
     return LINK.sub(turned, text)

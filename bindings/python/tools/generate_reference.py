@@ -15,15 +15,8 @@ TARGET = PACKAGE.parents[3] / "docs" / "reference" / "python.md"
 
 MADE = "*Made from the sources of the package by `bindings/python/tools/generate_reference.py`; do not edit.*"
 
-# The modules of the package that users import from, and where their names are defined beside the module itself.
-MODULES = {
-    "ldlf.datasets": ["datasets"],
-    "ldlf.scorers": ["scorers"],
-    "ldlf.plot": ["plot", "_plot_quality", "_plot_tree"],
-    "ldlf.pipeline": ["pipeline"],
-    "ldlf.torch": ["_torch_head", "_torch_exchange"],
-    "ldlf.dask": ["dask"],
-}
+# The modules of the package that users import from.
+MODULES = ["datasets", "scorers", "plot", "pipeline", "torch", "dask"]
 
 # The classes whose methods all estimators have, and the files that define them.
 SHARED = [
@@ -105,11 +98,28 @@ def named(module: str, name: str) -> ast.AST:
     return next(node for node in parsed(module).body if public(node) and node.name == name)
 
 
+def exported(module: str) -> list[ast.AST]:
+    """The documented classes and functions that a module offers: its own, and those that it imports from its private neighbours."""
+    tree = parsed(module)
+    offered = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    found = [node for node in tree.body if public(node)]
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and (node.module or "").startswith("_"):
+            names = {alias.name for alias in node.names if alias.asname is None}
+            found += [item for item in parsed(node.module).body if public(item) and item.name in names]
+    wanted = set(offered[0]) if offered else {node.name for node in tree.body if public(node)}
+    return [node for node in found if node.name in wanted and ast.get_docstring(node)]
+
+
 def page() -> str:
     text = [f"# Python\n\n{MADE}\n"]
     text.append(
-        "`help(ldlf.LDLForest)` in Python says all: parameters, shapes, examples. Installation, and how it fits scikit-learn and PyTorch: "
-        "[bindings/python](../../bindings/python/README.md).\n"
+        "`help(ldlf.LDLForest)` in Python says all: parameters, shapes, examples; `bindings/python/tools/reference.py FOLDER` makes pages of it. "
+        "Installation, and how it fits scikit-learn and PyTorch: [bindings/python](../../bindings/python/README.md).\n"
     )
     estimators = [node for node in parsed("_estimators").body if public(node)]
     rows = []
@@ -133,17 +143,15 @@ def page() -> str:
             text.append(f"## ldlf.{name}\n\n{first_sentence(node)}\n" + (f"\n{table(own, 'method')}" if own else ""))
     measured = "`ldlf.measures` has a function for [every measure](measures.md): `kl(y_true, y_pred, *, sample_weight=None)` and so on."
     text.append(f"## ldlf.measures\n\n{measured}\n")
-    for title, homes in MODULES.items():
+    for module in MODULES:
         rows = []
-        for home in homes:
-            for node in parsed(home).body:
-                if public(node) and ast.get_docstring(node):
-                    called = f"{node.name}({signature(node)})" if isinstance(node, ast.FunctionDef) else node.name
-                    rows.append((f"`{called}`", first_sentence(node)))
-                    if isinstance(node, ast.ClassDef):
-                        rows += [(f"`{node.name}`.{call}", help) for call, help in methods(node)]
-        about = first_sentence(parsed(title.split(".")[1]))
-        text.append(f"## {title}\n\n{about}\n" + (f"\n{table(rows, 'name')}" if rows else ""))
+        for node in exported(module):
+            called = f"{node.name}({signature(node)})" if isinstance(node, ast.FunctionDef) else node.name
+            rows.append((f"`{called}`", first_sentence(node)))
+            if isinstance(node, ast.ClassDef):
+                rows += [(f"`{node.name}`.{call}", help) for call, help in methods(node)]
+        about = first_sentence(parsed(module))
+        text.append(f"## ldlf.{module}\n\n{about}\n" + (f"\n{table(rows, 'name')}" if rows else ""))
     return "\n".join(text)
 
 

@@ -88,7 +88,7 @@ impl RandomForest {
         data: &Dataset,
         context: &mut FitContext<'_>,
     ) -> Result<(ForestModel, Summary)> {
-        let codes = Codes::new(data.features()?);
+        let codes = Codes::new(data.features()?, &context.threads);
         Ok(fit_forest(&SplitColumns::Best(&codes), &parameters.plan(), data, context))
     }
 }

@@ -9,7 +9,7 @@ use ldlf::internals::core::explain::permutation_importance;
 use ldlf::internals::io::read::text_column;
 use ldlf::{Dataset, Error, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
 use ldlf_report::load::PredictedRow;
-use ldlf_report::page::{ReportedModel, RowsShown, Subgroups, Trust};
+use ldlf_report::page::{Playground, ReportedModel, RowsShown, Subgroups, Trust};
 use ldlf_report::rows::example_rows;
 
 use crate::args::DataOptions;
@@ -155,6 +155,7 @@ pub fn inspected(
         facts: facts(model, data),
         schema: model.schema.clone(),
         importances,
+        playground: Playground::of(model, data, view.as_ref()),
         view,
         shown,
         trust,

@@ -11,6 +11,7 @@
 pub mod algorithm1;
 mod bins;
 pub mod block;
+pub mod boosted;
 pub mod by_input;
 pub mod choice;
 mod columns;
@@ -47,6 +48,7 @@ pub mod training;
 pub mod tree_shape;
 mod tree_variance;
 mod view;
+mod weighing;
 mod weight_gradient;
 
 pub use shallow::{Forest, NeuralDecisionForest};

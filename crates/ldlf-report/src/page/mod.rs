@@ -3,6 +3,7 @@
 mod comparison;
 mod evaluation;
 mod model;
+mod playground;
 mod sweep;
 mod trust;
 
@@ -13,6 +14,7 @@ use crate::load::Evaluation;
 use crate::markup::Element;
 use crate::palette::{DARK, LIGHT, page_figure_rules};
 pub use model::{ReportedModel, RowsShown, feature_name};
+pub use playground::Playground;
 pub use trust::{Subgroups, Trust};
 
 const STYLE: &str = include_str!("style.css");

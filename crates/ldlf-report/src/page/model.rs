@@ -4,7 +4,7 @@ use ldlf_core::Schema;
 use ldlf_core::explain::Importances;
 use ldlf_core::forest_view::ForestView;
 
-use super::{Figures, Section, Trust, facts, trust};
+use super::{Figures, Playground, Section, Trust, facts, trust};
 use crate::load::PredictedRow;
 use crate::plots;
 use crate::rows::{example_rows, label_errors, mode_errors};
@@ -35,6 +35,8 @@ pub struct ReportedModel {
     pub importances: Option<Importances>,
     /// Its trees, where it has soft ones. The path of the first chosen row is highlighted.
     pub view: Option<ForestView>,
+    /// The model to play with, where it is small enough.
+    pub playground: Option<Playground>,
     /// What the rows are to the model.
     pub shown: RowsShown,
     /// How far its predictions can be relied on; none for plain values and for rows that it learnt from.
@@ -85,6 +87,14 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
     }
     if let Some(found) = &model.trust {
         trust::add(found, &model.schema.label_names, &mut section, figures);
+    }
+    if let Some(playground) = &model.playground {
+        section.heading("Try it");
+        section.text(
+            "Choose a row and move its features: the bars are the predicted distribution, behind them that of the row as it is. This \
+             shows what the model says, also of rows that it learnt from, and not how good it is.",
+        );
+        section.add(playground.html());
     }
     if let Some(importances) = &model.importances {
         section.heading("Features");

@@ -40,7 +40,8 @@ pub fn tree(what: &TreeFigure<'_>, name: impl Fn(usize) -> String) -> Figure {
     let drawn = depth.min(LEVELS);
     let count = 1 << (drawn - 1);
     let terminals = terminals(tree, what.row, count);
-    let width = (count as f64 * COLUMN + 40.0).max(420.0);
+    // Wide enough for the note below the charts.
+    let width = (count as f64 * COLUMN + 40.0).max(540.0);
     let top = 58.0;
     let bottom = top + LEVEL * (drawn as f64 - 1.0);
     let merged = depth > drawn;

@@ -189,6 +189,42 @@ class TheReport(unittest.TestCase):
         self.assertGreater(contrast(paper, ink), 7)
         self.assertEqual(self.browser.run("return getComputedStyle(document.getElementById('theme')).display"), "none")
 
+    def test_moving_a_feature_changes_the_distribution_and_the_way_through_the_tree(self):
+        shown = """return [Array.from(document.querySelectorAll('.play-labels output')).map(o => parseFloat(o.textContent)),
+            document.getElementById('play-path').textContent,
+            Array.from(document.querySelectorAll('.play-tree line')).map(l => l.getAttribute('stroke-width')).join()];"""
+        move = """const slider = document.getElementById('play-feature-0'), low = Number(slider.min), high = Number(slider.max);
+            slider.value = Number(slider.value) > (low + high) / 2 ? low : high; slider.dispatchEvent(new Event('input'));"""
+        before = self.browser.run(shown)
+        self.browser.run(move)
+        after = self.browser.run(shown)
+        for shares, path, _ in (before, after):
+            self.assertAlmostEqual(sum(shares), 100, delta=0.5)
+            self.assertIn("of 64", path)
+        self.assertGreater(max(abs(a - b) for a, b in zip(before[0], after[0])), 1)
+        self.assertNotEqual(before[2], after[2])
+        self.browser.run("document.getElementById('play-reset').click()")
+        self.assertEqual(self.browser.run(shown), before)
+        self.browser.run("const rows = document.getElementById('play-row'); rows.value = 3; rows.dispatchEvent(new Event('change'))")
+        self.assertNotEqual(self.browser.run(shown)[0], before[0])
+        self.browser.run("const trees = document.getElementById('play-tree'); trees.selectedIndex = 2; trees.dispatchEvent(new Event('change'))")
+        self.assertNotEqual(self.browser.run(shown)[2], before[2])
+        self.assertEqual(self.browser.log("browser"), [])
+
+    def test_the_page_predicts_what_the_program_predicts(self):
+        votes = self.folder / "demo" / "votes.csv"
+        model, page = self.folder / "played.ldlf", self.folder / "played.html"
+        for learner in ("mean", "bfgs-ldl", "random-forest", "ldlogitboost", "sldlf@scaling=ranks"):
+            name, _, setting = learner.partition("@")
+            quick = {"random-forest": "trees=10", "ldlogitboost": "rounds=10", "sldlf": "choose=false"}.get(name)
+            settings = [part for given in (quick, setting) if given for part in ("--set", given)]
+            call = [self.ldlf, "-q", "train", votes, "--labels", "votes_*", "--learner", name, *settings, "--force", "--out", model]
+            subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([self.ldlf, "-q", "report", "--model", model, "--data", votes, "--force", "-o", page], check=True)
+            self.browser.open(page)
+            difference = self.browser.run("return Number(document.getElementById('playground').dataset.difference)")
+            self.assertLess(difference, 1e-5, learner)
+
     def test_names_from_data_stay_text(self):
         run = {"learner": HOSTILE, "parameters": {}, "folds": [{"kl": 0.1}, {"kl": 0.2}], "mean": {"kl": 0.15}, "std": {"kl": 0.05}}
         other = dict(run, learner="mean", mean={"kl": 0.3})
