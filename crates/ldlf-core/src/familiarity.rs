@@ -136,7 +136,7 @@ impl Familiarity {
             None => sums[feature] += scaled,
             Some(signs) => {
                 for (dimension, sum) in sums.iter_mut().enumerate() {
-                    *sum += if signs >> dimension & 1 == 1 { scaled } else { -scaled };
+                    *sum += if (signs >> dimension) & 1 == 1 { scaled } else { -scaled };
                 }
             }
         }

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::explain::Contributions;
-use ldlf_core::features::Row;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::Summary;
 use ldlf_core::leave_out::RowGroups;
@@ -298,10 +297,7 @@ impl Model for ForestModel {
             for row in rows {
                 let mut sums = vec![(0.0f64, 0.0f64); self.labels];
                 for tree in &self.trees {
-                    let leaf = match features.row(row) {
-                        Row::Dense(values) => tree.predict_dense(values),
-                        Row::Sparse(columns, values) => tree.predict_sparse(columns, values),
-                    };
+                    let leaf = tree.leaf_of(features.row(row));
                     for ((sum, squares), &share) in sums.iter_mut().zip(leaf) {
                         *sum += f64::from(share);
                         *squares += f64::from(share).powi(2);
