@@ -12,9 +12,10 @@ ENVIRONMENT = REPOSITORY / ".venv-versus"
 DATA = REPOSITORY.parent / "shared" / "data"
 
 
-def build(program, package):
+def build(program, package, *options):
     """Builds one of our programs for release and gives its path."""
-    subprocess.run(["cargo", "build", "--release", "--package", package, "--bin", program], cwd=REPOSITORY, check=True)
+    command = ["cargo", "build", "--release", "--package", package, "--bin", program, *options]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
     folder = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
     return REPOSITORY / folder / "release" / program
 

@@ -37,7 +37,7 @@ same forest on 1869 features, sparse for ours, dense for PyTorch. Large: 1024 fe
 def main():
     options = arguments()
     if not is_inside():
-        program = options.ours or build("ours", "ldlf-benches")
+        program = options.ours or build("ours", "ldlf-benches", "--no-default-features")
         start_again(__file__, "--ours", program, ["requirements.txt", "requirements-forest.txt"], options.threads)
     print(f"{describe(options)}\n\n{NOTES.format(rounds=options.rounds, threads=options.threads)}\n")
     print("| work | against | ours | theirs | ratio, theirs / ours | asked |")

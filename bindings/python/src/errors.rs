@@ -89,7 +89,7 @@ fn in_python(subject: &Subject) -> String {
         Subject::Overwrite => "overwrite=True",
         Subject::By => "by",
         Subject::OutOfFold => "oof_prediction_",
-        Subject::Calibrate => "`ldlf train --calibrate 0.2`",
+        Subject::Calibrate => "`fit(X, y, calibrate=0.2)`",
         Subject::Parameter(name) => name,
         Subject::DeviceBuild(name) => return format!("a build with the feature `{name}`"),
         Subject::Learners => "`ldlf.LEARNERS`",

@@ -148,6 +148,25 @@ impl Model {
         PyArray1::from_vec(py, found.concat()).reshape(shape)
     }
 
+    /// How far every share may lie from the predicted one, as a standard deviation: `[rows, labels]`.
+    fn spreads<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let inputs: Inputs = features(rows)?.into();
+        let model = self.model.clone();
+        matrix_to_python(py, run_silently(py, move || model.predict_spread(&inputs))?.map_err(raise)?)
+    }
+
+    /// The fraction of training rows that are at least as unlike the others as each of these.
+    fn familiarity<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let inputs: Inputs = features(rows)?.into();
+        let model = self.model.clone();
+        let found = run_silently(py, move || model.predict_familiarity(&inputs))?.map_err(raise)?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
     /// Everything that happened in the fit, as `(event, iteration, total, loss, kl)`; empty when loaded.
     fn history(&self) -> Vec<EventTuple> {
         self.history.iter().map(event_tuple).collect()

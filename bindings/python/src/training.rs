@@ -22,7 +22,8 @@ use crate::model::Model;
 /// one to resume from.
 #[pyfunction]
 #[pyo3(signature = (
-    learner, settings, features, targets, weights, names, seed, threads, callback=None, keep_checkpoint=false, checkpoint=None
+    learner, settings, features, targets, weights, names, seed, threads, callback=None, keep_checkpoint=false, checkpoint=None,
+    calibrate=None
 ))]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by name, in Python")]
 pub fn fit(
@@ -38,6 +39,7 @@ pub fn fit(
     callback: Option<Bound<'_, PyAny>>,
     keep_checkpoint: bool,
     checkpoint: Option<&[u8]>,
+    calibrate: Option<f64>,
 ) -> PyResult<Model> {
     let entry = registry::find(learner).map_err(raise)?;
     let settings: Settings = serde_json::from_str(settings)
@@ -56,7 +58,10 @@ pub fn fit(
         let mut watcher = Watcher { worker, listens, keeps: keep_checkpoint, checkpoint: None };
         let mut context = FitContext::new(seed, Threads::new(threads)?, &mut watcher);
         context.resume = resume;
-        let model = TrainedModel::fit(learner.as_ref(), &data, &mut context)?;
+        let model = match calibrate {
+            None => TrainedModel::fit(learner.as_ref(), &data, &mut context)?,
+            Some(fraction) => TrainedModel::fit_calibrated(learner.as_ref(), &data, fraction, &mut context)?,
+        };
         let history = std::mem::take(&mut context.history);
         Ok((model, history, watcher.checkpoint))
     };

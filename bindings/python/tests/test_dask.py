@@ -228,8 +228,7 @@ def test_ctrl_c_ends_the_fit_and_frees_the_workers(tmp_path):
             """
             import time
             from distributed import Client, LocalCluster
-            from ldlf._cluster import Workers
-from ldlf.dask import LDLForest
+            from ldlf.dask import LDLForest
             from ldlf.datasets import make_mixture
 
             if __name__ == "__main__":

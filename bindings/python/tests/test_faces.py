@@ -8,7 +8,15 @@ import textwrap
 import ldlf
 import numpy as np
 import pytest
-from ldlf import LabelDistribution, LDLForest, LDLForestClassifier, LDLForestRegressor, LDLogitBoost, MeanLDL
+from ldlf import (
+    KNeighborsLDL,
+    LabelDistribution,
+    LDLForest,
+    LDLForestClassifier,
+    LDLForestRegressor,
+    LDLogitBoost,
+    MeanLDL,
+)
 from ldlf.datasets import make_mixture
 from ldlf.scorers import SCORERS
 from quick import quick
@@ -144,6 +152,32 @@ def test_promised_intervals_and_sets_hold_new_rows():
         forest.predict_interval(X, promise="mean")
     with pytest.raises(ValueError, match="has no calibration data, so that nothing can be promised"):
         MeanLDL(label_values=range(2)).fit(X, np.ones((900, 2))).predict_set(X)
+
+
+def test_any_learner_promises_by_held_out_rows():
+    X, y = make_mixture(900, features=3, labels=4)
+    rows = slice(500)
+    with pytest.raises(ValueError, match=r"fit it with `fit\(X, y, calibrate=0.2\)`"):
+        KNeighborsLDL().fit(X[rows], y[rows]).predict_set(X)
+    model = KNeighborsLDL().fit(X[rows], y[rows], calibrate=0.3)
+    inside = model.predict_set(X[500:], 0.8)
+    assert 0.74 < (y[500:] * inside).sum() / y[500:].sum() < 0.95
+    with pytest.raises(ValueError, match="calibrate must be above 0 and below 1, got 2"):
+        KNeighborsLDL().fit(X, y, calibrate=2)
+    with pytest.raises(ValueError, match="does not go with eval_set"):
+        KNeighborsLDL().fit(X, y, calibrate=0.2, eval_set=(X, y))
+
+
+def test_spreads_and_familiarity_tell_how_sure_a_row_is():
+    X, y = make_mixture(900, features=3, labels=4)
+    shares = y / y.sum(axis=1, keepdims=True)
+    forest = quick(LDLForest).fit(X[:500], y[:500])
+    spread = forest.predict_spread(X[500:])
+    assert spread.shape == (400, 4) and spread.dtype == np.float32
+    assert 0.7 < ((shares[500:] - forest.predict_proba(X[500:])) ** 2).sum() / (spread.astype(float) ** 2).sum() < 1.4
+    familiarity = forest.predict_familiarity(X[500:])
+    assert 0.02 < (familiarity <= 0.1).mean() < 0.2
+    assert (forest.predict_familiarity(X[500:] + 20) <= 0.01).mean() > 0.9
 
 
 def test_importances_find_the_features_that_decide(tmp_path):

@@ -9,20 +9,16 @@ use std::ops::ControlFlow;
 
 use ldlf_core::dataset::Tabular;
 use ldlf_core::early_stopping::{Patience, Verdict, hold_out};
-use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::Summary;
-use ldlf_core::stored::{Array, ModelShape, Parts};
-use ldlf_core::{
-    Dataset, Error, FitContext, FitEvent, Fitted, InProgress, Inputs, Matrix, Model, Prediction, Result,
-    Seed, StopReason, Threads, Value,
-};
-use ldlf_math::numeric::{SMALLEST_PROBABILITY, normalise, softmax_in_place, xlogy};
+use ldlf_core::stored::{ModelShape, Parts};
+use ldlf_core::{Dataset, FitContext, FitEvent, Fitted, Matrix, Model, Result, Seed, StopReason, Threads};
+use ldlf_math::numeric::{SMALLEST_PROBABILITY, softmax_in_place, xlogy};
 use ldlf_math::random::permutation;
+use ldlf_trees::boosted_model::BoostedModel;
 use ldlf_trees::columns::Codes;
-use ldlf_trees::regression_tree::{self, Tree, sum_over_trees};
+use ldlf_trees::regression_tree::Tree;
 use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
-use ldlf_trees::tree_graph;
 
 use crate::aoso_ldlogitboost::AosoLdLogitBoost;
 use crate::ldlogitboost::LdLogitBoost;
@@ -191,11 +187,11 @@ fn run(
     } else {
         vec![0.0; labels]
     };
-    let codes = Codes::new(training.features()?);
+    let codes = Codes::new(training.features()?, &context.threads);
     let mut scored = Scored::new(training.tabular()?, &start);
     let held_back = validation.map(Dataset::tabular).transpose()?;
     let mut held_back = held_back.map(|data| Scored::new(data, &start));
-    let mut model = BoostedModel { start, trees: Vec::new(), labels };
+    let mut model = BoostedModel::new(start, Vec::new());
     let mut patience = Patience::new(p.patience);
     let with_weight: Vec<u32> =
         (0..training.rows() as u32).filter(|&row| training.weight(row as usize) > 0.0).collect();
@@ -222,16 +218,16 @@ fn run(
         });
         loss = scored.add(&trees, &context.threads);
         let kl = held_back.as_mut().map(|rows| rows.add(&trees, &context.threads));
-        model.trees.extend(trees);
+        model.extend(trees);
         done = number;
         let iteration = before + number;
         let event = FitEvent::Iteration { iteration, total: before + rounds, loss: Some(loss) };
         let mut verdict = context.report(event, &model);
         match kl {
-            None => kept_trees = model.trees.len(),
+            None => kept_trees = model.trees().len(),
             Some(kl) => {
                 match patience.measured(number, kl) {
-                    Verdict::Best => kept_trees = model.trees.len(),
+                    Verdict::Best => kept_trees = model.trees().len(),
                     Verdict::GoOn => {}
                     Verdict::Stop => stopped = StopReason::EarlyStopping,
                 }
@@ -248,7 +244,7 @@ fn run(
             break;
         }
     }
-    model.trees.truncate(kept_trees);
+    model.truncate(kept_trees);
     let best_round = if validation.is_some() { patience.best_iteration } else { done };
     Ok(Run { model, rounds: done, loss, best_round, validation_kl: patience.best, stopped })
 }
@@ -290,60 +286,7 @@ pub(crate) fn fit_boosted(
     Ok(Fitted::new(Box::new(second.model), summary))
 }
 
-/// `softmax(start + sum of trees)`.
-pub(crate) struct BoostedModel {
-    start: Vec<f32>,
-    trees: Vec<Tree>,
-    labels: usize,
-}
-
-impl InProgress for BoostedModel {
-    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
-        let features = inputs.table()?;
-        let mut scores = sum_over_trees(&self.trees, self.labels, features, threads);
-        let size = ROWS_TOGETHER * self.labels;
-        let parts = threads.map(scores.chunks_mut(size), |block: &mut [f64]| {
-            let mut out = Vec::with_capacity(block.len());
-            for row in block.chunks_exact_mut(self.labels) {
-                row.iter_mut().zip(&self.start).for_each(|(f, &start)| *f += f64::from(start));
-                softmax_in_place(row);
-                let from = out.len();
-                out.extend(row.iter().map(|&p| p as f32));
-                normalise(&mut out[from..]);
-            }
-            out
-        });
-        Ok(Prediction::Distributions(Matrix::new(features.rows(), self.labels, parts.concat())?))
-    }
-}
-
-impl Model for BoostedModel {
-    fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
-        InProgress::predict(self, inputs, threads)
-    }
-
-    fn store(&self, parts: &mut Parts) {
-        let outputs = self.trees.first().map_or(self.labels, Tree::outputs);
-        regression_tree::store(&self.trees, outputs, parts);
-        parts.put("start", Array::F32(vec![self.labels], self.start.clone()));
-    }
-
-    fn inspect(&self) -> Vec<(String, Value)> {
-        regression_tree::inspect(&self.trees)
-    }
-
-    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
-        let scores = tree_graph::add_sum(graph, features, &self.trees, &self.start);
-        Some(graph.softmax(&scores))
-    }
-}
-
 /// Reads a boosted model whose trees have `outputs` outputs each.
 pub(crate) fn load_boosted(parts: &Parts, shape: &ModelShape, outputs: usize) -> Result<Box<dyn Model>> {
-    let start = parts.f32s("start", &[shape.labels])?;
-    let trees = regression_tree::load(parts, shape.features, outputs)?;
-    if trees.is_empty() || (outputs != shape.labels && trees.len() % shape.labels != 0) {
-        return Err(Error::model_file("the model file lacks the trees of a whole round; it may be damaged"));
-    }
-    Ok(Box::new(BoostedModel { start, trees, labels: shape.labels }))
+    Ok(Box::new(BoostedModel::load(parts, shape, outputs)?))
 }

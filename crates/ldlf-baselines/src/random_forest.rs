@@ -9,12 +9,12 @@
 
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Model, Preset, Result};
+use ldlf_core::{Algorithm, Dataset, Facts, FitContext, Fitted, Matrix, Model, Preset, Result};
 use ldlf_math::memory;
 use ldlf_trees::columns::Codes;
 use ldlf_trees::split_search::SplitColumns;
 use ldlf_trees::tree_builder::Limits;
-use ldlf_trees::tree_forest::{ForestModel, Plan, Sampling, fit_forest, load_forest};
+use ldlf_trees::tree_forest::{ForestModel, Plan, Sampling, fit_forest, load_forest, predict_unseen};
 
 use crate::extra_trees::ExtraTrees;
 
@@ -61,6 +61,23 @@ pub(crate) fn fitted((model, summary): (ForestModel, Summary)) -> Fitted {
     Fitted::new(Box::new(model), summary)
 }
 
+/// What trees say about the rows that they did not draw. None where all rows are drawn, where trees are so few that a row may have been
+/// drawn by all, and where rows belong together: a tree then knows a row by the others of its group.
+fn out_of_bag(
+    parameters: &TreeForestParameters,
+    forest: &ForestModel,
+    data: &Dataset,
+    context: &FitContext<'_>,
+) -> Result<Option<Matrix<f32>>> {
+    /// A row is drawn by so many trees with a probability of about 1 in 10,000.
+    const FEWEST_TREES: usize = 20;
+    if !parameters.bootstrap || forest.trees().len() < FEWEST_TREES || data.groups().is_some() {
+        return Ok(None);
+    }
+    let sampling = parameters.plan().sampling;
+    Ok(Some(predict_unseen(forest, &sampling, data, context.seed, &context.threads)?.predicted))
+}
+
 /// Grows trees with the best thresholds on bootstrap samples.
 pub struct RandomForest;
 
@@ -71,7 +88,7 @@ impl RandomForest {
         data: &Dataset,
         context: &mut FitContext<'_>,
     ) -> Result<(ForestModel, Summary)> {
-        let codes = Codes::new(data.features()?);
+        let codes = Codes::new(data.features()?, &context.threads);
         Ok(fit_forest(&SplitColumns::Best(&codes), &parameters.plan(), data, context))
     }
 }
@@ -81,6 +98,7 @@ impl Algorithm for RandomForest {
 
     const FACTS: Facts = Facts {
         exports: true,
+        out_of_fold: true,
         ..Facts::new(
             "random-forest",
             "bagged trees that split on the whole distribution; leaves hold mean distributions",
@@ -98,7 +116,9 @@ impl Algorithm for RandomForest {
 
     fn fit(p: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         p.check_memory(data)?;
-        RandomForest::grow(p, data, context).map(fitted)
+        let (model, summary) = RandomForest::grow(p, data, context)?;
+        let out_of_fold = out_of_bag(p, &model, data, context)?;
+        Ok(Fitted { out_of_fold, ..fitted((model, summary)) })
     }
 
     fn load(parts: &Parts, shape: &ModelShape) -> Result<Box<dyn Model>> {

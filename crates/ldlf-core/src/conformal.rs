@@ -213,7 +213,7 @@ pub fn check_level(level: f64) -> Result<()> {
 }
 
 /// How much every row counts. Rows of a group share the weight of one.
-struct RowWeights {
+pub(crate) struct RowWeights {
     /// What all rows of a group weigh, by the group's number.
     of_group: Option<std::collections::BTreeMap<u32, f64>>,
     /// How many independent rows or groups there are; with unequal weights fewer, `(sum w)^2 / sum w^2`.
@@ -221,7 +221,7 @@ struct RowWeights {
 }
 
 impl RowWeights {
-    fn of(data: &Dataset, rows: &[usize]) -> Option<Self> {
+    pub(crate) fn of(data: &Dataset, rows: &[usize]) -> Option<Self> {
         if rows.is_empty() {
             return None;
         }
@@ -239,7 +239,12 @@ impl RowWeights {
         Some(RowWeights { of_group: Some(of_group), units })
     }
 
-    fn of_row(&self, data: &Dataset, row: usize) -> f64 {
+    /// How many independent rows or groups there are.
+    pub(crate) fn units(&self) -> f64 {
+        self.units
+    }
+
+    pub(crate) fn of_row(&self, data: &Dataset, row: usize) -> f64 {
         let own = f64::from(data.weight(row));
         match (&self.of_group, data.groups()) {
             (Some(of_group), Some(groups)) => own / of_group[&groups[row]],

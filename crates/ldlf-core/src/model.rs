@@ -5,7 +5,7 @@ use crate::features::Row;
 use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph};
 use crate::stored::Parts;
-use crate::{Features, Inputs, Prediction, Result, Threads, Value};
+use crate::{Features, Inputs, Matrix, Prediction, Result, Threads, Value};
 
 /// What was learnt: predicts, and can be stored.
 pub trait Model: Send + Sync {
@@ -29,6 +29,12 @@ pub trait Model: Send + Sync {
     /// the operators do not say what the model does; what was added then counts for nothing.
     fn add_to_graph(&self, _graph: &mut Graph, _features: &Flow) -> Option<Flow> {
         None
+    }
+
+    /// How much the model's trees differ: for every share the variance of what they say, each by its weight, `[rows, labels]`. `None` where
+    /// there are no trees.
+    fn variance_between_trees(&self, _inputs: &Inputs, _threads: &Threads) -> Result<Option<Matrix<f32>>> {
+        Ok(None)
     }
 
     /// How much every feature moves the predictions of `rows` away from the mean prediction over `background`; they sum to the

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::conformal::{Conformal, StoredConformal};
 use crate::error::Subject;
+use crate::familiarity::Familiarity;
 use crate::learner::Summary;
+use crate::spread::Spread;
 use crate::{
     Error, LearnerEntry, Matrix, Provenance, Result, Schema, Settings, TrainedModel, Value, message,
 };
@@ -318,6 +320,9 @@ struct Document {
     /// What makes intervals and label sets of predictions; models of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conformal: Option<StoredConformal>,
+    /// What makes spreads of predictions; models of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spread: Option<Spread>,
     /// What the learner keeps beside its arrays.
     model: serde_json::Map<String, Value>,
 }
@@ -328,6 +333,9 @@ impl TrainedModel {
         let mut parts = Parts::new();
         self.model.store(&mut parts);
         let conformal = self.conformal.as_ref().map(|conformal| conformal.store(&mut parts));
+        if let Some(familiarity) = &self.familiarity {
+            familiarity.store(&mut parts);
+        }
         let document = Document {
             format_version: FORMAT_VERSION,
             learner: self.learner.clone(),
@@ -337,6 +345,7 @@ impl TrainedModel {
             summary: self.summary.clone(),
             provenance: self.provenance.clone(),
             conformal,
+            spread: self.spread,
             model: std::mem::take(&mut parts.details),
         };
         match serde_json::to_value(document).expect("a document is plain data") {
@@ -382,8 +391,18 @@ impl TrainedModel {
                 document.learner
             ))
         })?;
-        let Document { learner, parameters, features, schema, summary, provenance, conformal, model, .. } =
-            document;
+        let Document {
+            learner,
+            parameters,
+            features,
+            schema,
+            summary,
+            provenance,
+            conformal,
+            spread,
+            model,
+            ..
+        } = document;
         if schema.label_names.is_empty()
             || schema.feature_names.as_ref().is_some_and(|names| names.len() != features)
             || schema.columns.as_ref().is_some_and(|of| of.width() != features || of.check().is_err())
@@ -397,6 +416,7 @@ impl TrainedModel {
         let shape = ModelShape { features, labels: schema.label_names.len() };
         let model = (entry.load)(&parts, &shape)?;
         let conformal = conformal.map(|stored| Conformal::load(&parts, stored)).transpose()?;
+        let familiarity = Familiarity::load(&parts, features)?;
         Ok(TrainedModel {
             learner,
             parameters,
@@ -407,6 +427,8 @@ impl TrainedModel {
             model,
             out_of_fold: None,
             conformal,
+            spread: spread.map(Spread::check).transpose()?,
+            familiarity,
         })
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::conformal::{Calibration, Conformal, check_level};
 use crate::error::Subject;
+use crate::familiarity::Familiarity;
 use crate::features::Row;
 use crate::inputs::InputKind;
 use crate::learner::Summary;
 use crate::prediction::not_finite;
+use crate::spread::Spread;
 use crate::{
     Csr, Dataset, Error, Features, FitContext, Fitted, Inputs, Learner, Matrix, Model, Prediction,
     Provenance, Result, RowPredictor, Schema, Settings, Threads, folds, message,
@@ -33,6 +35,10 @@ pub struct TrainedModel {
     /// What makes intervals and label sets with a promise of predictions: from out-of-fold predictions, or from held-out rows
     /// ([`TrainedModel::fit_calibrated`]).
     pub conformal: Option<Conformal>,
+    /// What says how far a row's shares may lie from the predicted ones; from the same rows as `conformal`.
+    pub spread: Option<Spread>,
+    /// What says how unlike the training rows a row is; images and very few rows have none.
+    pub familiarity: Option<Familiarity>,
 }
 
 impl TrainedModel {
@@ -45,7 +51,7 @@ impl TrainedModel {
         let out_of_fold = out_of_fold.map(Prediction::Distributions);
         let conformal =
             out_of_fold.as_ref().and_then(|unseen| Conformal::fit(unseen, data, Calibration::OutOfFold));
-        let trained = TrainedModel {
+        let mut trained = TrainedModel {
             learner: learner.name().to_string(),
             parameters: learner.settings(),
             features: data.inputs().cols(),
@@ -55,8 +61,14 @@ impl TrainedModel {
             model,
             out_of_fold: out_of_fold.map(Prediction::into_distributions).transpose()?,
             conformal,
+            spread: None,
+            familiarity: Familiarity::fit(data),
         };
         trained.check_finite()?;
+        if let Some(unseen) = &trained.out_of_fold {
+            let variance = trained.model.variance_between_trees(data.inputs(), &context.threads)?;
+            trained.spread = Spread::fit(unseen, variance.as_ref(), data);
+        }
         Ok(trained)
     }
 
@@ -89,6 +101,15 @@ impl TrainedModel {
         let held_out = data.select(&splits[0].test);
         let prediction = trained.predict_with(held_out.inputs(), &threads)?;
         trained.conformal = Conformal::fit(&prediction, &held_out, Calibration::HeldOut);
+        trained.spread = match &prediction {
+            Prediction::Distributions(p) => {
+                let variance = trained.model.variance_between_trees(held_out.inputs(), &threads)?;
+                Spread::fit(p, variance.as_ref(), &held_out)
+            }
+            Prediction::Values(_) => None,
+        };
+        // They are of the rows that were not held out, and a caller knows all rows.
+        trained.out_of_fold = None;
         if let Some(provenance) = &mut trained.provenance {
             provenance.calibration_rows = Some(held_out.rows());
             provenance.inputs = Some(data.inputs().fingerprint());
@@ -116,12 +137,48 @@ impl TrainedModel {
         Ok(conformal.sets(&self.predict(rows)?.into_distributions()?, level))
     }
 
+    /// How far a row's shares may lie from the predicted ones, as a standard deviation, `[rows, labels]`; [`spread`](crate::spread) says
+    /// what it is made of.
+    pub fn predict_spread(&self, rows: &impl AsRef<Inputs>) -> Result<Matrix<f32>> {
+        let threads = Threads::new(0)?;
+        let predicted = self.predict_with(rows.as_ref(), &threads)?.into_distributions()?;
+        self.spread_with(rows.as_ref(), &predicted, &threads)
+    }
+
+    /// As [`TrainedModel::predict_spread`], of rows whose distributions are known.
+    pub fn spread_with(
+        &self,
+        inputs: &Inputs,
+        predicted: &Matrix<f32>,
+        threads: &Threads,
+    ) -> Result<Matrix<f32>> {
+        let spread = self.spread.ok_or_else(not_calibrated)?;
+        let variance = match spread.between_trees > 0.0 {
+            true => self.model.variance_between_trees(inputs, threads)?,
+            false => None,
+        };
+        spread.of(predicted, variance.as_ref())
+    }
+
+    /// How familiar every row is: the fraction of training rows that are at least as unlike the others, above 0 and up to 1;
+    /// [`familiarity`](crate::familiarity) says what is promised.
+    pub fn predict_familiarity(&self, rows: &impl AsRef<Inputs>) -> Result<Vec<f64>> {
+        self.familiarity_with(rows.as_ref(), &Threads::new(0)?)
+    }
+
+    /// As [`TrainedModel::predict_familiarity`], with these threads.
+    pub fn familiarity_with(&self, inputs: &Inputs, threads: &Threads) -> Result<Vec<f64>> {
+        let familiarity = self.familiarity.as_ref().ok_or_else(|| {
+            Error::usage("this model does not know what its training rows looked like")
+                .with_remedy("fit it anew, on a table of at least 40 rows (or groups)")
+        })?;
+        self.check_inputs(inputs)?;
+        Ok(familiarity.of(inputs.table()?, threads))
+    }
+
     fn calibrated(&self, level: f64) -> Result<&Conformal> {
         check_level(level)?;
-        self.conformal.as_ref().ok_or_else(|| {
-            Error::usage("this model has no calibration data, so that nothing can be promised")
-                .with_remedy(message!["fit it with ", Subject::Calibrate])
-        })
+        self.conformal.as_ref().ok_or_else(not_calibrated)
     }
 
     fn numbers(&self) -> Result<&[f64]> {
@@ -162,15 +219,21 @@ impl TrainedModel {
 
     /// The prediction for every row with these threads, after checking that the inputs are such as the model was fitted on.
     pub fn predict_with(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
+        self.check_inputs(inputs)?;
+        let prediction = self.model.predict(inputs, threads)?;
+        prediction.check_finite()?;
+        Ok(prediction)
+    }
+
+    /// Refuses inputs unlike those that the model was fitted on.
+    fn check_inputs(&self, inputs: &Inputs) -> Result<()> {
         self.reads().check(inputs.kind())?;
         if inputs.cols() != self.features {
             let (expected, found) = (self.features, inputs.cols());
             return Err(Error::data(format!("the model reads {expected} features, the data has {found}"))
                 .with_remedy("give the columns it was trained on"));
         }
-        let prediction = self.model.predict(inputs, threads)?;
-        prediction.check_finite()?;
-        Ok(prediction)
+        Ok(())
     }
 
     /// A predictor for single rows. With a forest it allocates nothing after it was made; other models use
@@ -192,6 +255,11 @@ impl TrainedModel {
         });
         Box::new(CheckedRows { features: self.features, inner })
     }
+}
+
+fn not_calibrated() -> Error {
+    Error::usage("this model has no calibration data, so that nothing can be promised")
+        .with_remedy(message!["fit it with ", Subject::Calibrate])
 }
 
 fn not_ordered() -> Error {

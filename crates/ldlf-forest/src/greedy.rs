@@ -55,7 +55,7 @@ pub fn soften(
     let mut nobody = ();
     let mut context = FitContext::new(seed.named("greedy").value(), threads.clone(), &mut nobody);
     let (forest, _) =
-        fit_forest(&SplitColumns::Best(&Codes::new(data.features()?)), &plan, &data, &mut context);
+        fit_forest(&SplitColumns::Best(&Codes::new(data.features()?, threads)), &plan, &data, &mut context);
     let mut start = Start { map, decay_targets: vec![Vec::new(); encoder.inputs()], splits: shape.splits() };
     for (index, tree) in forest.trees().iter().enumerate() {
         start.lay_out(tree, 0, index, 0);

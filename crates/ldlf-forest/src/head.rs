@@ -151,32 +151,6 @@ impl<T: SimdFloat> Head<T> {
         dispatch(Predict { head: self, block, out });
     }
 
-    /// Predicts a single row.
-    ///
-    /// # Shapes
-    /// - `splits`: `[units]`, the sigmoids of the activations; `shares`: `[leaves]`, to work in; `out`: `[labels]`, overwritten
-    #[inline(always)]
-    pub fn predict_row(&self, splits: &[T], shares: &mut [T], out: &mut [T]) {
-        let mean = T::of(1.0 / self.shape.trees as f64);
-        out.fill(T::ZERO);
-        for tree in 0..self.shape.trees {
-            let units = self.units_of(tree);
-            shares[0] = mean;
-            let mut width = 1;
-            while width < shares.len() {
-                for node in (0..width).rev() {
-                    let (here, split) = (shares[node], splits[units[width - 1 + node] as usize]);
-                    shares[2 * node] = here * split;
-                    shares[2 * node + 1] = here * (T::ONE - split);
-                }
-                width *= 2;
-            }
-            for (&share, leaf) in shares.iter().zip(self.leaves_of(tree).chunks_exact(self.shape.labels)) {
-                out.iter_mut().zip(leaf).for_each(|(out, &q)| *out += share * q);
-            }
-        }
-    }
-
     /// The forest loss (Eqn. 3 averaged over trees) and its gradient with respect to the activations (Eqn. 6 and 13).
     ///
     /// Rows count by their weight, divided by the sum of the weights.

@@ -11,6 +11,7 @@
 pub mod algorithm1;
 mod bins;
 pub mod block;
+pub mod boosted;
 pub mod by_input;
 pub mod choice;
 mod columns;
@@ -45,7 +46,9 @@ pub mod single_row;
 pub mod stepper;
 pub mod training;
 pub mod tree_shape;
+mod tree_variance;
 mod view;
+mod weighing;
 mod weight_gradient;
 
 pub use shallow::{Forest, NeuralDecisionForest};

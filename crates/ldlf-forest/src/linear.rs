@@ -79,41 +79,66 @@ impl LinearMap {
         }
     }
 
-    /// The activations of a single row, `[units]`, from its inputs that differ from zero.
-    pub fn forward_row(&self, inputs: &[(u32, f32)], out: &mut [f32]) {
+    /// The activations of a single row, `[units]`, from its inputs; those that are zero may be left out.
+    pub fn forward_row(&self, inputs: impl Iterator<Item = (u32, f32)> + Clone, out: &mut [f32]) {
         dispatch(ForwardRow { map: self, inputs, out });
     }
 
-    /// The sums of one row over a strip of `VECTORS` vectors of units from `first` on, in registers.
+    /// The sums of one row over the units from `first` on, as many as `sums` has room for, in strips of as many vectors as fit.
     #[inline(always)]
-    fn strip<S: Simd>(
+    fn strips<S: Simd>(
+        &self,
+        simd: S,
+        inputs: impl Iterator<Item = (u32, f32)> + Clone,
+        first: usize,
+        sums: &mut [f32],
+    ) {
+        let mut at = 0;
+        while at < sums.len() {
+            let (inputs, first, rest) = (inputs.clone(), first + at, &mut sums[at..]);
+            at += match rest.len() / S::F32_LANES {
+                VECTORS.. => self.strip::<S, VECTORS>(simd, inputs, first, rest),
+                4.. => self.strip::<S, 4>(simd, inputs, first, rest),
+                2.. => self.strip::<S, 2>(simd, inputs, first, rest),
+                1 => self.strip::<S, 1>(simd, inputs, first, rest),
+                0 => self.rest(inputs, first, rest),
+            };
+        }
+    }
+
+    /// The sums of one row over a strip of `N` vectors of units from `first` on, in registers. Gives the number of units.
+    #[inline(always)]
+    fn strip<S: Simd, const N: usize>(
         &self,
         simd: S,
         inputs: impl Iterator<Item = (u32, f32)>,
         first: usize,
-    ) -> [S::f32s; VECTORS] {
-        let mut sums = [simd.splat_f32s(0.0); VECTORS];
+        out: &mut [f32],
+    ) -> usize {
+        let width = N * S::F32_LANES;
+        let mut sums = [simd.splat_f32s(0.0); N];
         for (input, value) in inputs {
             let start = input as usize * self.units + first;
-            let weights: &[S::f32s] =
-                bytemuck::cast_slice(&self.weights[start..start + VECTORS * S::F32_LANES]);
+            let weights: &[S::f32s] = bytemuck::cast_slice(&self.weights[start..start + width]);
             let value = simd.splat_f32s(value);
-            for vector in 0..VECTORS {
+            for vector in 0..N {
                 sums[vector] = simd.mul_add_e_f32s(value, weights[vector], sums[vector]);
             }
         }
-        sums
+        out[..width].copy_from_slice(bytemuck::cast_slice(&sums));
+        width
     }
 
-    /// The sums of one row over the last units, which do not fill a strip.
+    /// The sums of one row over the last units, which do not fill a vector. Gives their number.
     #[inline(always)]
-    fn rest(&self, inputs: impl Iterator<Item = (u32, f32)>, first: usize, sums: &mut [f32]) {
+    fn rest(&self, inputs: impl Iterator<Item = (u32, f32)>, first: usize, sums: &mut [f32]) -> usize {
         sums.fill(0.0);
         for (input, value) in inputs {
             let start = input as usize * self.units + first;
             let weights = &self.weights[start..start + sums.len()];
             sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += value * w);
         }
+        sums.len()
     }
 }
 
@@ -148,12 +173,7 @@ impl WithSimd for ForwardSparse<'_> {
                 for (sums, row) in tile.iter_mut().zip(group.clone()) {
                     let (columns, values) = x.row(row);
                     let inputs = columns.iter().copied().zip(values.iter().copied());
-                    if strip == width {
-                        let full = map.strip(simd, inputs, first);
-                        sums[..width].copy_from_slice(bytemuck::cast_slice(&full));
-                    } else {
-                        map.rest(inputs, first, &mut sums[..strip]);
-                    }
+                    map.strips(simd, inputs, first, &mut sums[..strip]);
                 }
                 for unit in 0..strip {
                     let start = (first + unit) * rows;
@@ -166,27 +186,18 @@ impl WithSimd for ForwardSparse<'_> {
 }
 
 /// The activations of a single row.
-struct ForwardRow<'a> {
+struct ForwardRow<'a, I> {
     map: &'a LinearMap,
-    inputs: &'a [(u32, f32)],
+    inputs: I,
     out: &'a mut [f32],
 }
 
-impl WithSimd for ForwardRow<'_> {
+impl<I: Iterator<Item = (u32, f32)> + Clone> WithSimd for ForwardRow<'_, I> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let width = VECTORS * S::F32_LANES;
-        for (index, out) in self.out.chunks_mut(width).enumerate() {
-            let inputs = self.inputs.iter().copied();
-            if out.len() == width {
-                let full = self.map.strip(simd, inputs, index * width);
-                out.copy_from_slice(bytemuck::cast_slice(&full));
-            } else {
-                self.map.rest(inputs, index * width, out);
-            }
-        }
+        self.map.strips(simd, self.inputs, 0, self.out);
     }
 }
 
@@ -205,7 +216,7 @@ mod tests {
 
     #[test]
     fn sparse_and_dense_rows_give_the_same_activations() {
-        for units in [5, 64, 150] {
+        for units in [5, 16, 64, 150, 255] {
             let map = LinearMap::new(3, true, units, Seed::new(0));
             let (sparse, dense) = sparse_and_dense();
             let (mut a, mut b) = (vec![0.0; 3 * units], vec![0.0; 3 * units]);

@@ -4,10 +4,11 @@ use ldlf_core::explain::Contributions;
 use ldlf_core::features::Row;
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::mixture::mix;
+use ldlf_core::mixture::{mix, mixed_variance};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{Error, Features, Inputs, Matrix, Model, Prediction, Result, RowPredictor, Threads, Value};
 use ldlf_math::numeric::{normalise, on_simplex};
+use ldlf_trees::boosted_model::BoostedModel;
 use ldlf_trees::tree_forest::ForestModel;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ use crate::choice::{Choice, Tried};
 use crate::shallow_forest::ShallowForest;
 use crate::single_row::SingleRow;
 
-/// `p(x) = sum_m w_m p_m(x)` over soft forests, a grown forest and the mean training distribution.
+/// `p(x) = sum_m w_m p_m(x)` over soft forests, grown forests and the mean training distribution.
 pub struct MixedForest {
     /// Soft forests, each with its own settings.
     pub soft: Vec<Part>,
@@ -41,12 +42,71 @@ pub struct Part {
 
 /// A grown forest of the mixture.
 pub struct GrownPart {
-    /// The learner that grows such trees.
+    /// What grows such trees.
     pub kind: String,
     /// The forest.
-    pub forest: ForestModel,
+    pub forest: GrownForest,
     /// Its weight.
     pub weight: f32,
+}
+
+/// Grown trees, averaged or added up.
+pub enum GrownForest {
+    /// `p` is the mean over the trees.
+    Averaged(ForestModel),
+    /// `p` is the softmax of the sum of the trees.
+    Boosted(BoostedModel),
+}
+
+/// The kind of grown trees that are added up.
+pub const BOOSTED: &str = "boosted";
+
+impl GrownForest {
+    fn load(kind: &str, parts: &Parts, shape: &ModelShape) -> Result<Self> {
+        match kind {
+            BOOSTED => Ok(GrownForest::Boosted(BoostedModel::load(parts, shape, shape.labels)?)),
+            _ => Ok(GrownForest::Averaged(ForestModel::load(parts, shape)?)),
+        }
+    }
+
+    fn model(&self) -> &dyn Model {
+        match self {
+            GrownForest::Averaged(forest) => forest,
+            GrownForest::Boosted(forest) => forest,
+        }
+    }
+
+    /// How many trees there are.
+    fn trees(&self) -> usize {
+        match self {
+            GrownForest::Averaged(forest) => forest.trees().len(),
+            GrownForest::Boosted(forest) => forest.trees().len(),
+        }
+    }
+
+    fn labels(&self) -> usize {
+        match self {
+            GrownForest::Averaged(forest) => forest.labels(),
+            GrownForest::Boosted(forest) => forest.labels(),
+        }
+    }
+
+    /// Adds the distribution of one row, times `weight`, to `output`.
+    fn add_row(&self, row: Row<'_>, weight: f32, output: &mut [f32], room: &mut [f32]) {
+        let mut add = |shares: &[f32], weight: f32| {
+            output.iter_mut().zip(shares).for_each(|(out, share)| *out += weight * share);
+        };
+        match self {
+            GrownForest::Averaged(forest) => {
+                let weight = weight / forest.trees().len() as f32;
+                forest.trees().iter().for_each(|tree| add(tree.leaf_of(row), weight));
+            }
+            GrownForest::Boosted(forest) => {
+                forest.predict_one(row, room);
+                add(room, weight);
+            }
+        }
+    }
 }
 
 /// What a model file says of a [`Part`] beside its arrays.
@@ -100,7 +160,7 @@ impl MixedForest {
         }
         let mut grown = Vec::new();
         for (number, kind) in kinds.into_iter().enumerate() {
-            let forest = ForestModel::load(&parts.within(&format!("grown.{number}"))?, shape)?;
+            let forest = GrownForest::load(&kind, &parts.within(&format!("grown.{number}"))?, shape)?;
             grown.push(GrownPart { kind, forest, weight: weights[soft.len() + number] });
         }
         let mean = match has_mean {
@@ -113,6 +173,21 @@ impl MixedForest {
         Ok(MixedForest { soft, grown, mean, tried: parts.detail("tried")? })
     }
 
+    /// The weight and the predictions of every member.
+    fn predict_apart(&self, inputs: &Inputs, threads: &Threads) -> Result<(Vec<f64>, Vec<Matrix<f32>>)> {
+        let mut predictions = Vec::new();
+        for part in &self.soft {
+            predictions.push(part.forest.predict(inputs, threads)?.into_distributions()?);
+        }
+        for part in &self.grown {
+            predictions.push(part.forest.model().predict(inputs, threads)?.into_distributions()?);
+        }
+        if let Some((mean, _)) = &self.mean {
+            predictions.push(Matrix::new(inputs.rows(), mean.len(), mean.repeat(inputs.rows()))?);
+        }
+        Ok((self.weights().into_iter().map(f64::from).collect(), predictions))
+    }
+
     /// The soft forest that weighs most.
     fn heaviest(&self) -> Option<&Part> {
         self.soft.iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
@@ -121,18 +196,17 @@ impl MixedForest {
 
 impl Model for MixedForest {
     fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
-        let mut predictions = Vec::new();
-        for part in &self.soft {
-            predictions.push(part.forest.predict(inputs, threads)?.into_distributions()?);
-        }
-        for part in &self.grown {
-            predictions.push(Model::predict(&part.forest, inputs, threads)?.into_distributions()?);
-        }
-        if let Some((mean, _)) = &self.mean {
-            predictions.push(Matrix::new(inputs.rows(), mean.len(), mean.repeat(inputs.rows()))?);
-        }
-        let weights: Vec<f64> = self.weights().into_iter().map(f64::from).collect();
+        let (weights, predictions) = self.predict_apart(inputs, threads)?;
         Ok(Prediction::Distributions(mix(&weights, &predictions.iter().collect::<Vec<_>>())?))
+    }
+
+    fn variance_between_trees(&self, inputs: &Inputs, threads: &Threads) -> Result<Option<Matrix<f32>>> {
+        let (weights, predictions) = self.predict_apart(inputs, threads)?;
+        let soft = self.soft.iter().map(|part| part.forest.variance_between_trees(inputs, threads));
+        let grown = self.grown.iter().map(|part| part.forest.variance_between_trees(inputs, threads));
+        let mean = self.mean.iter().map(|_| Ok(None));
+        let variances = soft.chain(grown).chain(mean).collect::<Result<Vec<_>>>()?;
+        mixed_variance(&weights, &predictions.iter().collect::<Vec<_>>(), &variances).map(Some)
     }
 
     fn store(&self, parts: &mut Parts) {
@@ -145,7 +219,7 @@ impl Model for MixedForest {
         }
         for (number, part) in self.grown.iter().enumerate() {
             let mut own = Parts::new();
-            part.forest.store(&mut own);
+            part.forest.model().store(&mut own);
             parts.put_within(&format!("grown.{number}"), own);
         }
         parts.put_detail(GROWN, self.grown.iter().map(|part| &part.kind).collect::<Vec<_>>());
@@ -161,7 +235,7 @@ impl Model for MixedForest {
     fn row_predictor(&self) -> Option<Box<dyn RowPredictor + '_>> {
         let soft = self.soft.iter().map(|part| (SingleRow::new(&part.forest), part.weight)).collect();
         let labels = self.labels();
-        Some(Box::new(MixedRow { model: self, soft, output: vec![0.0; labels] }))
+        Some(Box::new(MixedRow { model: self, soft, output: vec![0.0; labels], room: vec![0.0; labels] }))
     }
 
     fn inspect(&self) -> Vec<(String, Value)> {
@@ -174,7 +248,7 @@ impl Model for MixedForest {
             lines.push(("soft trees".to_string(), Value::from(text)));
         }
         for GrownPart { kind, forest, weight } in &self.grown {
-            let text = format!("weight {weight:.2}, {} trees, {kind}", forest.trees().len());
+            let text = format!("weight {weight:.2}, {} trees, {kind}", forest.trees());
             lines.push(("grown trees".to_string(), Value::from(text)));
         }
         if let Some((_, weight)) = &self.mean {
@@ -195,7 +269,7 @@ impl Model for MixedForest {
         }
         for (number, part) in self.grown.iter().enumerate() {
             let scope = format!("grown_{number}");
-            let flow = graph.within(&scope, |graph| part.forest.add_to_graph(graph, features))?;
+            let flow = graph.within(&scope, |graph| part.forest.model().add_to_graph(graph, features))?;
             members.push((part.weight, flow));
         }
         if let Some((mean, weight)) = &self.mean {
@@ -217,7 +291,8 @@ impl Model for MixedForest {
             members.push((f64::from(part.weight), part.forest.contributions(background, rows, threads)?));
         }
         for part in &self.grown {
-            members.push((f64::from(part.weight), part.forest.contributions(background, rows, threads)?));
+            let own = part.forest.model().contributions(background, rows, threads)?;
+            members.push((f64::from(part.weight), own));
         }
         if let Some((mean, weight)) = &self.mean {
             members.push((f64::from(*weight), Contributions::of_constant(mean, rows.rows(), rows.cols())));
@@ -245,6 +320,8 @@ struct MixedRow<'a> {
     model: &'a MixedForest,
     soft: Vec<(SingleRow<'a>, f32)>,
     output: Vec<f32>,
+    /// What one member says.
+    room: Vec<f32>,
 }
 
 impl RowPredictor for MixedRow<'_> {
@@ -255,19 +332,65 @@ impl RowPredictor for MixedRow<'_> {
             self.output.iter_mut().zip(shares).for_each(|(out, share)| *out += *weight * share);
         }
         for part in &self.model.grown {
-            let weight = part.weight / part.forest.trees().len() as f32;
-            for tree in part.forest.trees() {
-                let leaf = match row {
-                    Row::Dense(values) => tree.predict_dense(values),
-                    Row::Sparse(columns, values) => tree.predict_sparse(columns, values),
-                };
-                self.output.iter_mut().zip(leaf).for_each(|(out, share)| *out += weight * share);
-            }
+            part.forest.add_row(row, part.weight, &mut self.output, &mut self.room);
         }
         if let Some((mean, weight)) = &self.model.mean {
             self.output.iter_mut().zip(mean).for_each(|(out, share)| *out += weight * share);
         }
         normalise(&mut self.output);
         Ok(&self.output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ldlf_trees::regression_tree::Sketch;
+
+    /// Boosted trees of one split beside the mean.
+    fn model() -> MixedForest {
+        let tree = |threshold: f32| {
+            let mut sketch = Sketch::new(3);
+            let left = sketch.split(0, 1, threshold);
+            sketch.leaf(left).copy_from_slice(&[0.5, -0.2, 0.1]);
+            sketch.leaf(left + 1).copy_from_slice(&[-0.4, 0.3, 0.0]);
+            sketch.finish()
+        };
+        let boosted = BoostedModel::new(vec![-1.0, -1.2, -1.1], vec![tree(0.5), tree(-0.5)]);
+        let forest = GrownForest::Boosted(boosted);
+        MixedForest {
+            soft: Vec::new(),
+            grown: vec![GrownPart { kind: BOOSTED.into(), forest, weight: 0.7 }],
+            mean: Some((vec![0.2, 0.3, 0.5], 0.3)),
+            tried: Vec::new(),
+        }
+    }
+
+    fn rows() -> Features {
+        Features::Dense(Matrix::from_rows(&[[0.0, -1.0], [0.0, 0.0], [0.0, 1.0]]))
+    }
+
+    fn predicted(model: &MixedForest) -> Matrix<f32> {
+        model.predict(&rows().into(), &Threads::one()).unwrap().into_distributions().unwrap()
+    }
+
+    #[test]
+    fn boosted_trees_come_back_from_a_model_file() {
+        let (model, mut parts) = (model(), Parts::new());
+        model.store(&mut parts);
+        let again = MixedForest::load(&parts, &ModelShape { features: 2, labels: 3 }).unwrap();
+        assert_eq!(predicted(&model), predicted(&again));
+    }
+
+    #[test]
+    fn single_rows_meet_boosted_trees_too() {
+        let model = model();
+        let all = predicted(&model);
+        let mut single = model.row_predictor().unwrap();
+        for row in 0..3 {
+            let shares = single.predict(rows().row(row)).unwrap().to_vec();
+            let near = shares.iter().zip(all.row(row)).all(|(a, b)| (a - b).abs() < 1e-6);
+            assert!(near, "{shares:?} {:?}", all.row(row));
+        }
     }
 }

@@ -4,7 +4,7 @@ use ldlf_core::explain::Contributions;
 use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::stored::{ModelShape, Parts};
-use ldlf_core::{Features, Inputs, Model, Prediction, Result, RowPredictor, Threads, Value};
+use ldlf_core::{Features, Inputs, Matrix, Model, Prediction, Result, RowPredictor, Threads, Value};
 
 use crate::mixed_forest::MixedForest;
 use crate::predict::predict;
@@ -22,6 +22,10 @@ impl Model for ShallowForest {
 
     fn store(&self, parts: &mut Parts) {
         ShallowForest::store(self, parts);
+    }
+
+    fn variance_between_trees(&self, inputs: &Inputs, threads: &Threads) -> Result<Option<Matrix<f32>>> {
+        crate::tree_variance::of_forest(self, inputs.table()?, threads).map(Some)
     }
 
     fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {

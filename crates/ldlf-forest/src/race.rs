@@ -7,10 +7,8 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::checkpoint::Source;
-use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::learner::Summary;
 use ldlf_core::leave_out::RowGroups;
-use ldlf_core::mixture::{Candidate, mix, mixture_weights};
 use ldlf_core::parameters::ParameterSet;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
@@ -21,14 +19,15 @@ use ldlf_math::random::permutation;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm1::Ensemble;
+use crate::boosted::boost;
 use crate::choice::{Choice, SHALLOW, STAGES, Tried, best_of, finalists, next_stage};
 use crate::encoder::Scaling;
 use crate::grown::{Grown, grow};
-use crate::mixed_forest::{GrownPart, MixedForest, Part};
 use crate::plan::{Iterations, LeaveOutPlan, Plan};
 use crate::shallow::{Forest, ForestParameters, fit_as_told};
 use crate::shallow_forest::ShallowForest;
 use crate::training::{Checked, Outcome, Prepared, check_sizes, train_prepared};
+use crate::weighing::{self, Members};
 
 /// Trees per group of rows in the race: two, the fewest that show what averaging gains.
 const TREES_PER_GROUP: usize = 2;
@@ -38,10 +37,6 @@ const RACE_ITERATIONS: usize = 200;
 
 /// Rows that the race looks at, drawn at random where there are more.
 const RACE_ROWS: usize = 10_000;
-
-/// The part of the gain to come that counts when members are weighed: with all of it weights run to corners, and a member with half of
-/// the trees is lost.
-const SURE: f64 = 0.5;
 
 /// Trees of the forest that scores speak of.
 const FEWEST_IN_ALL: usize = 20;
@@ -137,24 +132,34 @@ impl Race<'_> {
         // A checkpoint from the race itself has no training under way.
         under_way = under_way.filter(|checkpoint| checkpoint.has("weights"));
         let groups = RowGroups::draw(self.data, self.groups, context.seed);
-        let mut grown = grow(self.parameters.grown_trees, self.data, &groups, context)?;
+        let grown = grow(self.parameters.grown_trees, self.data, &groups, context)?;
         if progress.chosen.is_empty() {
             self.race(&mut progress, &source, &grown, context)?;
         }
         while progress.finished.len() < progress.chosen.len() && progress.stopped.is_none() {
             self.train_next(&mut progress, &groups, under_way.take(), context)?;
         }
-        // Grown trees that help so far are grown to their full number; those that do not are dropped.
-        let weights = self.weigh(&progress.finished, &grown);
-        let first = weights.len().saturating_sub(grown.len() + 1);
-        let mut place = 0..;
-        grown.retain(|_| {
-            place.next().and_then(|at| weights.get(first + at)).is_some_and(|weight| *weight > 0.0)
-        });
-        for forest in &mut grown {
-            forest.finish(self.data, &context.threads)?;
-        }
-        self.assemble(progress, grown)
+        let Progress { tried, chosen, finished, stopped } = progress;
+        let boosted = match stopped {
+            None if !grown.is_empty() => {
+                let reached = weighing::lowest(self.data, &finished, &grown);
+                boost(self.data, &groups, reached, context)?
+            }
+            _ => None,
+        };
+        let interrupted = context.check_interrupted().is_err();
+        let stopped = stopped.or(interrupted.then_some(StopReason::Interrupted));
+        let mut members = Members { data: self.data, soft: finished, grown, boosted };
+        members.finish_grown(self.parameters.grown_trees, &context.threads)?;
+        let summary = Summary {
+            iterations: members.soft.iter().map(|outcome| outcome.summary.iterations).sum(),
+            stopped: stopped.unwrap_or(StopReason::Finished),
+            loss: members.soft.last().and_then(|outcome| outcome.summary.loss),
+            validation_kl: chosen.first().map(|tried| tried.score),
+            mean_kl: Some(self.data.mean_kl()),
+            ..Summary::at_once()
+        };
+        members.assemble(tried, &chosen, summary)
     }
 
     /// Lets settings race, stage by stage, and chooses those that are trained to the end.
@@ -318,74 +323,6 @@ impl Race<'_> {
         progress.stopped = stopped;
         progress.finished.push(outcome);
         Ok(())
-    }
-
-    /// What every member says about rows that it did not see: soft forests, grown ones, the mean.
-    fn candidates<'c>(
-        &self,
-        finished: &'c [Outcome],
-        grown: &'c [Grown],
-        mean: &'c Matrix<f32>,
-    ) -> Vec<Candidate<'c>> {
-        let soft = finished.iter().filter_map(|outcome| {
-            let checked = outcome.checked.as_ref()?;
-            let gain = SURE * checked.gain(outcome.forest.head.shape().trees);
-            Some(Candidate { predicted: &checked.out_of_fold, gain })
-        });
-        let grown = grown
-            .iter()
-            .map(|grown| Candidate { predicted: &grown.unseen.predicted, gain: SURE * grown.gain() });
-        soft.chain(grown).chain([Candidate { predicted: mean, gain: 0.0 }]).collect()
-    }
-
-    /// The weights of all members; none where trees were too few to leave out rows.
-    fn weigh(&self, finished: &[Outcome], grown: &[Grown]) -> Vec<f64> {
-        if finished.iter().any(|outcome| outcome.checked.is_none()) {
-            return Vec::new();
-        }
-        let mean = self.data.mean_of_others();
-        mixture_weights(self.data, &self.candidates(finished, grown, &mean))
-    }
-
-    /// Puts the model together.
-    fn assemble(&self, progress: Progress, grown: Vec<Grown>) -> Result<Fitted> {
-        let Progress { tried, chosen, finished, stopped } = progress;
-        let weights = self.weigh(&finished, &grown);
-        let mut summary = Summary {
-            iterations: finished.iter().map(|outcome| outcome.summary.iterations).sum(),
-            stopped: stopped.unwrap_or(StopReason::Finished),
-            loss: finished.last().and_then(|outcome| outcome.summary.loss),
-            validation_kl: chosen.first().map(|tried| tried.score),
-            mean_kl: Some(self.data.mean_kl()),
-            ..Summary::at_once()
-        };
-        let mut out_of_fold = None;
-        if !weights.is_empty() {
-            let mean = self.data.mean_of_others();
-            let candidates = self.candidates(&finished, &grown, &mean);
-            let predictions: Vec<&Matrix<f32>> = candidates.iter().map(|one| one.predicted).collect();
-            let mixed = mix(&weights, &predictions)?;
-            let gain: f64 = weights.iter().zip(&candidates).map(|(w, one)| w.powi(2) * one.gain).sum();
-            let kl = HeldOutKl::of(self.data, 0..self.data.rows(), mixed.as_slice()).mean();
-            summary.validation_kl = Some(kl - gain);
-            out_of_fold = Some(mixed);
-        }
-        let mut weights = weights.into_iter().map(|weight| weight as f32);
-        let mut soft = Vec::new();
-        for (outcome, tried) in finished.into_iter().zip(&chosen) {
-            let prior = outcome.checked.map(|checked| checked.prior);
-            let weight = weights.next().unwrap_or(1.0);
-            soft.push(Part { forest: outcome.forest, choice: tried.choice, prior, weight });
-        }
-        let grown: Vec<GrownPart> = grown
-            .into_iter()
-            .zip(weights.by_ref())
-            .map(|(grown, weight)| GrownPart { kind: grown.kind.name().into(), forest: grown.forest, weight })
-            .collect();
-        let distribution = self.data.mean_target().iter().map(|&share| share as f32).collect();
-        let mean = weights.next().map(|weight| (distribution, weight));
-        let model = MixedForest { soft, grown, mean, tried }.without_idle();
-        Ok(Fitted { model: Box::new(model), summary, out_of_fold })
     }
 
     fn restore(&self, checkpoint: &Parts) -> Result<Progress> {

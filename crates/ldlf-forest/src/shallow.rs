@@ -29,8 +29,9 @@ ldlf_core::parameters! {
         leave_out: usize = 5, at_most 100, except "0 for `NeuralDecisionForest`";
         /// Fraction of the iterations, at the end, in which every tree learns from all rows.
         given_back: f64 = 0.3, at_least 0, below 1;
-        /// Number of grown trees that may join when the fit checks itself; 0 keeps them out.
-        grown_trees: usize = 100, at_most 10_000;
+        /// Number of grown trees that may join when the fit checks itself, beside boosted ones; auto is 100, or up to 400 where they pay;
+        /// 0 keeps all of them out.
+        grown_trees: Auto<usize> = Auto::Auto, at_most 10_000;
         /// Depth of every tree, which then has 2^(depth-1) leaves; auto is chosen in the fit, or 7.
         depth: Auto<usize> = Auto::Auto, at_least 1, at_most 30;
         /// Output units of the linear map, shared by the trees at random; auto gives every split its own.

@@ -77,12 +77,14 @@ fn strict_refuses_to_normalise() {
 
 #[test]
 fn bad_cells_are_named_by_line_and_column() {
+    const MISSING: &str = "votes.csv line 3, column \"r\": the label is missing; if nobody chose it use `missing_labels` zero; \
+                           `missing_labels` skip leaves such rows out";
     let options = labels(&["r", "s"]);
     for (row, expected) in [
         ("1,many,1", "votes.csv line 3, column \"r\": \"many\" is not a number"),
-        ("1,n/a,1", "votes.csv line 3, column \"r\": the value is missing"),
-        ("1,,1", "votes.csv line 3, column \"r\": the value is missing"),
-        ("1,nan,1", "votes.csv line 3, column \"r\": the value is missing"),
+        ("1,n/a,1", MISSING),
+        ("1,,1", MISSING),
+        ("1,nan,1", MISSING),
         ("1,inf,1", "votes.csv line 3, column \"r\": the label is infinite"),
         (
             "1,1,-1",
@@ -172,7 +174,7 @@ fn a_call_without_labels_or_with_two_roles_for_a_column_is_a_usage_error() {
     assert_eq!(
         message,
         "votes.csv: which columns are the labels? Name them with `labels` (a pattern such as \"rating_*\" will do), \
-         or one ordered label with `label_column`; the columns are a, r"
+         one label per row with `label_column`, or one vote per line with `long`; the columns are a, r"
     );
     assert_eq!(kind, ErrorKind::Usage);
     let options = ReadOptions { features: vec!["r".into()], ..labels(&["r", "s"]) };

@@ -31,7 +31,7 @@ fn answers() -> Vec<Answer> {
         respondent: format!("R{:04}", row * 7),
         day: 1 + row % 28,
         city: ["Köln", "Nantes", "Łódź"][row % 3],
-        member: (row % 9 != 4).then_some(row % 2 == 0),
+        member: (row % 9 != 4).then_some(row.is_multiple_of(2)),
         income: (row % 7 != 3).then_some(1500.0 + 111.5 * row as f64),
         share: (row % 20) as f64 / 100.0,
         votes: [1 + row % 3, row % 4, 10 - row % 5],

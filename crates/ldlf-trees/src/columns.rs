@@ -1,27 +1,40 @@
-//! Features in the layout for growing trees: by column, or by row without the zeros.
+//! Features in the layout for growing trees: row after row, all of them or without the zeros.
 //!
 //! For the best thresholds, values are binned into codes of one byte: one per distinct value where a column has at most
 //! 256 of them (splits are then exact), else 256 quantile bins of the training rows. For random thresholds the
-//! values are not binned.
+//! values are not binned, and dense ones are not copied.
+
+use std::borrow::Cow;
 
 use ldlf_core::Features;
+use ldlf_math::Threads;
+use ldlf_math::parallel::chunks;
 
 /// Maximum number of codes per column.
-const CODES: usize = 256;
+pub(crate) const CODES: usize = 256;
 
-/// Below this fraction of non-zero values, sparse rows are faster than whole columns.
+/// Below this fraction of non-zero values, sparse rows are faster than whole rows.
 const SPARSE_BELOW: f64 = 0.2;
 
-/// One cell per row and feature.
-pub enum Cells<T> {
-    /// Column after column.
+/// Columns that are binned together: as many as share a cache line of their rows.
+const COLUMNS_TOGETHER: usize = 16;
+
+/// Rows whose codes one task writes.
+const ROWS_TOGETHER: usize = 4096;
+
+/// Of more rows than this, every n-th is looked at for the bins of dense columns.
+const ROWS_FOR_BINS: usize = 200_000;
+
+/// One cell per row and feature, row after row.
+pub enum Cells<'a, T: Clone> {
+    /// All cells.
     Dense {
-        /// The number of rows: the length of a column.
-        rows: usize,
-        /// `[features, rows]`.
-        columns: Vec<T>,
+        /// The number of features: the length of a row.
+        features: usize,
+        /// `[rows, features]`.
+        cells: Cow<'a, [T]>,
     },
-    /// Row after row, only what differs from zero: features increase within a row.
+    /// Only what differs from zero: features increase within a row.
     Sparse {
         /// Where each row starts; one more than there are rows.
         starts: Vec<usize>,
@@ -32,17 +45,12 @@ pub enum Cells<T> {
     },
 }
 
-impl<T: Copy> Cells<T> {
-    /// A column; dense cells only.
-    #[inline(always)]
-    pub fn column(columns: &[T], rows: usize, feature: usize) -> &[T] {
-        &columns[feature * rows..(feature + 1) * rows]
-    }
-
+impl<T: Copy> Cells<'_, T> {
     /// One cell, or `zero` where nothing is stored.
+    #[inline(always)]
     pub fn get(&self, row: usize, feature: usize, zero: T) -> T {
         match self {
-            Cells::Dense { rows, columns } => columns[feature * rows + row],
+            Cells::Dense { features, cells } => cells[row * features + feature],
             Cells::Sparse { starts, features, cells } => {
                 let range = starts[row]..starts[row + 1];
                 match features[range.clone()].binary_search(&(feature as u32)) {
@@ -54,8 +62,8 @@ impl<T: Copy> Cells<T> {
     }
 }
 
-/// The values themselves.
-pub fn values(features: &Features) -> Cells<f32> {
+/// The values themselves; dense ones are borrowed.
+pub fn values(features: &Features) -> Cells<'_, f32> {
     let (rows, cols) = (features.rows(), features.cols());
     let mut filled = 0usize;
     (0..rows).for_each(|row| features.for_each_in_row(row, |_, v| filled += usize::from(v != 0.0)));
@@ -73,18 +81,22 @@ pub fn values(features: &Features) -> Cells<f32> {
         }
         return Cells::Sparse { starts, features: names, cells };
     }
-    let mut columns = vec![0.0f32; rows * cols];
-    for row in 0..rows {
-        features.for_each_in_row(row, |column, v| columns[column * rows + row] = v);
-    }
-    Cells::Dense { rows, columns }
+    let cells = match features {
+        Features::Dense(matrix) => Cow::Borrowed(matrix.as_slice()),
+        Features::Sparse(_) => {
+            let mut cells = vec![0.0f32; rows * cols];
+            (0..rows).for_each(|row| features.copy_row_into(row, &mut cells[row * cols..(row + 1) * cols]));
+            Cow::Owned(cells)
+        }
+    };
+    Cells::Dense { features: cols, cells }
 }
 
 /// Codes in place of values, in the same order.
 pub struct Codes {
     /// One code per row and feature.
-    pub(crate) cells: Cells<u8>,
-    /// Where the codes of each feature start in the three lists below; one more than there are features.
+    pub(crate) cells: Cells<'static, u8>,
+    /// Where the codes of each feature start in the lists below; one more than there are features.
     pub(crate) first: Vec<u32>,
     /// The smallest value of each code.
     lowest: Vec<f32>,
@@ -92,52 +104,97 @@ pub struct Codes {
     highest: Vec<f32>,
     /// The code of zero; meaningful for sparse cells.
     pub(crate) zero: Vec<u8>,
+    /// Whether the bins come from some of the rows, so that others may have values between two bins.
+    sampled: bool,
 }
 
 impl Codes {
     /// Bins every column.
-    pub fn new(features: &Features) -> Self {
+    pub fn new(features: &Features, threads: &Threads) -> Self {
         let values = values(features);
-        let cols = features.cols();
+        let (rows, cols) = (features.rows(), features.cols());
         let mut codes = Codes {
-            cells: Cells::Dense { rows: 0, columns: vec![] },
+            cells: Cells::Dense { features: cols, cells: Cow::Owned(vec![]) },
             first: vec![0],
             lowest: vec![],
             highest: vec![],
             zero: vec![],
+            sampled: false,
         };
         codes.cells = match &values {
-            Cells::Dense { rows, columns } => {
-                let mut coded = Vec::with_capacity(columns.len());
-                for feature in 0..cols {
-                    let column = Cells::column(columns, *rows, feature);
-                    let ends = codes.add_feature(column.to_vec(), 0);
-                    coded.extend(column.iter().map(|&v| code_of(&ends, v)));
-                }
-                Cells::Dense { rows: *rows, columns: coded }
+            Cells::Dense { cells, .. } => {
+                let step = rows.div_ceil(ROWS_FOR_BINS).max(1);
+                codes.sampled = step > 1;
+                let bins = threads.map(chunks(cols, COLUMNS_TOGETHER), |columns| {
+                    let mut stored = vec![Vec::with_capacity(rows / step + 1); columns.len()];
+                    for row in cells.chunks_exact(cols.max(1)).step_by(step) {
+                        stored.iter_mut().zip(&row[columns.clone()]).for_each(|(to, &v)| to.push(v));
+                    }
+                    stored.into_iter().map(|stored| Bins::new(stored, 0)).collect::<Vec<_>>()
+                });
+                let bins: Vec<Bins> = bins.into_iter().flatten().collect();
+                let mut coded = vec![0u8; rows * cols];
+                threads.for_each_chunk([&mut coded[..]], ROWS_TOGETHER * cols, |task, [coded]| {
+                    let first = task * ROWS_TOGETHER * cols;
+                    let values = &cells[first..first + coded.len()];
+                    for (coded, values) in coded.chunks_exact_mut(cols).zip(values.chunks_exact(cols)) {
+                        for ((code, &v), bins) in coded.iter_mut().zip(values).zip(&bins) {
+                            *code = bins.code_of(v);
+                        }
+                    }
+                });
+                bins.iter().for_each(|bins| codes.add(bins));
+                Cells::Dense { features: cols, cells: Cow::Owned(coded) }
             }
             Cells::Sparse { starts, features: names, cells } => {
-                let zeros = |stored: usize| features.rows() - stored;
                 let mut by_feature = vec![Vec::new(); cols];
                 names.iter().zip(cells).for_each(|(&name, &v)| by_feature[name as usize].push(v));
-                let ends: Vec<Vec<f32>> = by_feature
-                    .into_iter()
-                    .map(|stored| {
-                        let zeros = zeros(stored.len());
-                        codes.add_feature(stored, zeros.max(1))
-                    })
-                    .collect();
+                let bins = threads.map(by_feature, |stored: Vec<f32>| {
+                    let zeros = rows - stored.len();
+                    Bins::new(stored, zeros.max(1))
+                });
+                bins.iter().for_each(|bins| codes.add(bins));
                 let coded =
-                    names.iter().zip(cells).map(|(&name, &v)| code_of(&ends[name as usize], v)).collect();
+                    names.iter().zip(cells).map(|(&name, &v)| bins[name as usize].code_of(v)).collect();
                 Cells::Sparse { starts: starts.clone(), features: names.clone(), cells: coded }
             }
         };
         codes
     }
 
-    /// Adds the codes of one column, given its values and the number of its implicit zeros, and gives the largest
-    /// value of each. Values on both sides of zero never share a code with it when zeros are implicit.
-    fn add_feature(&mut self, mut stored: Vec<f32>, zeros: usize) -> Vec<f32> {
+    fn add(&mut self, bins: &Bins) {
+        self.lowest.extend_from_slice(&bins.lowest);
+        self.highest.extend_from_slice(&bins.highest);
+        self.zero.push(bins.zero);
+        self.first.push(self.lowest.len() as u32);
+    }
+
+    /// The number of codes of all features together.
+    pub fn total(&self) -> usize {
+        self.lowest.len()
+    }
+
+    /// The middle between two neighbouring codes of a feature; the lower one stays on the left.
+    pub fn threshold(&self, feature: usize, below: usize, above: usize) -> f32 {
+        let first = self.first[feature] as usize;
+        let low = self.highest[first + below];
+        // Values between two bins of some rows have the upper code.
+        if self.sampled { low } else { midpoint(low, self.lowest[first + above]) }
+    }
+}
+
+/// The codes of one column.
+struct Bins {
+    lowest: Vec<f32>,
+    highest: Vec<f32>,
+    /// The code of zero, where zeros are implicit.
+    zero: u8,
+}
+
+impl Bins {
+    /// The codes of a column, given its values and the number of its implicit zeros. Values on both sides of zero never share a
+    /// code with it when zeros are implicit.
+    fn new(mut stored: Vec<f32>, zeros: usize) -> Self {
         stored.sort_unstable_by(f32::total_cmp);
         let mut runs: Vec<(f32, usize)> = Vec::new();
         for v in stored {
@@ -151,10 +208,10 @@ impl Codes {
             let at = runs.partition_point(|&(v, _)| v < 0.0);
             runs.insert(at, (0.0, zeros));
         }
-        let (mut ends, start) = (Vec::new(), self.lowest.len());
+        let mut bins = Bins { lowest: Vec::new(), highest: Vec::new(), zero: 0 };
         if runs.len() <= CODES {
-            self.lowest.extend(runs.iter().map(|&(v, _)| v));
-            ends.extend(runs.iter().map(|&(v, _)| v));
+            bins.lowest.extend(runs.iter().map(|&(v, _)| v));
+            bins.highest.extend(runs.iter().map(|&(v, _)| v));
         } else {
             // Equal bins of the remaining rows: a value with many rows gets a code of its own, and the rest is divided again.
             // Up to two codes are reserved to keep zero separate.
@@ -164,7 +221,7 @@ impl Codes {
             let mut at = 0;
             while at < runs.len() {
                 let bin_size = left.div_ceil(budget.max(1));
-                self.lowest.push(runs[at].0);
+                bins.lowest.push(runs[at].0);
                 let mut taken = runs[at].1;
                 let alone = zeros > 0 && runs[at].0 == 0.0;
                 while !alone
@@ -175,28 +232,23 @@ impl Codes {
                     at += 1;
                     taken += runs[at].1;
                 }
-                ends.push(runs[at].0);
+                bins.highest.push(runs[at].0);
                 left -= taken;
                 budget = budget.saturating_sub(1).max(1);
                 at += 1;
             }
         }
-        self.highest.extend_from_slice(&ends);
-        debug_assert!(ends.len() <= CODES && self.lowest.len() == start + ends.len());
-        self.zero.push(if zeros > 0 { code_of(&ends, 0.0) } else { 0 });
-        self.first.push(self.lowest.len() as u32);
-        ends
+        debug_assert!(bins.lowest.len() <= CODES && bins.lowest.len() == bins.highest.len());
+        if zeros > 0 {
+            bins.zero = bins.code_of(0.0);
+        }
+        bins
     }
 
-    /// The number of codes of all features together.
-    pub fn total(&self) -> usize {
-        self.lowest.len()
-    }
-
-    /// The middle between two neighbouring codes of a feature; the lower one stays on the left.
-    pub fn threshold(&self, feature: usize, below: usize, above: usize) -> f32 {
-        let first = self.first[feature] as usize;
-        midpoint(self.highest[first + below], self.lowest[first + above])
+    /// The first code whose largest value reaches `v`, or the last one.
+    #[inline]
+    fn code_of(&self, v: f32) -> u8 {
+        self.highest.partition_point(|&end| end < v).min(self.highest.len().saturating_sub(1)) as u8
     }
 }
 
@@ -206,45 +258,44 @@ fn midpoint(low: f32, high: f32) -> f32 {
     if middle < high { middle } else { low }
 }
 
-/// The first code whose largest value reaches `v`.
-fn code_of(ends: &[f32], v: f32) -> u8 {
-    ends.partition_point(|&end| end < v).min(CODES - 1) as u8
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ldlf_core::{Csr, Matrix};
 
+    fn codes(features: &Features) -> Codes {
+        Codes::new(features, &Threads::one())
+    }
+
     #[test]
     fn few_distinct_values_get_a_code_each() {
-        let codes = Codes::new(&Features::Dense(Matrix::from_rows(&[[3.0f32], [1.0], [3.0], [-2.0]])));
-        let Cells::Dense { columns, .. } = &codes.cells else { panic!("dense stays dense") };
-        assert_eq!(columns, &[2, 1, 2, 0]);
+        let codes = codes(&Features::Dense(Matrix::from_rows(&[[3.0f32], [1.0], [3.0], [-2.0]])));
+        let Cells::Dense { cells, .. } = &codes.cells else { panic!("dense stays dense") };
+        assert_eq!(**cells, [2, 1, 2, 0]);
     }
 
     #[test]
     fn thresholds_lie_between_two_values() {
-        let codes = Codes::new(&Features::Dense(Matrix::from_rows(&[[3.0f32], [1.0], [3.0], [-2.0]])));
+        let codes = codes(&Features::Dense(Matrix::from_rows(&[[3.0f32], [1.0], [3.0], [-2.0]])));
         assert_eq!((codes.threshold(0, 0, 1), codes.threshold(0, 1, 2)), (-0.5, 2.0));
     }
 
     #[test]
     fn many_distinct_values_are_binned_evenly() {
         let column: Vec<f32> = (0..1000).map(|i| (i as f32).sqrt()).collect();
-        let codes = Codes::new(&Features::Dense(Matrix::new(1000, 1, column).unwrap()));
-        let Cells::Dense { columns, .. } = &codes.cells else { panic!("dense stays dense") };
-        assert!(columns.windows(2).all(|w| w[0] <= w[1]));
-        assert_eq!(columns[999], 255);
+        let codes = codes(&Features::Dense(Matrix::new(1000, 1, column).unwrap()));
+        let Cells::Dense { cells, .. } = &codes.cells else { panic!("dense stays dense") };
+        assert!(cells.windows(2).all(|w| w[0] <= w[1]));
+        assert_eq!(cells[999], 255);
         let mut sizes = [0; 256];
-        columns.iter().for_each(|&c| sizes[c as usize] += 1);
+        cells.iter().for_each(|&c| sizes[c as usize] += 1);
         assert!(sizes.iter().all(|&n| (3..=4).contains(&n)), "{sizes:?}");
     }
 
     #[test]
     fn a_value_that_most_rows_have_leaves_the_codes_to_the_others() {
         let column: Vec<f32> = (0..2000).map(|i| if i < 1000 { 5.0 } else { i as f32 }).collect();
-        let codes = Codes::new(&Features::Dense(Matrix::new(2000, 1, column).unwrap()));
+        let codes = codes(&Features::Dense(Matrix::new(2000, 1, column).unwrap()));
         assert!(codes.total() > 240, "{}", codes.total());
     }
 
@@ -254,7 +305,7 @@ mod tests {
         for i in 0..600 {
             rows.push_row([(4, (i as f32 - 300.5) / 7.0)]);
         }
-        let codes = Codes::new(&Features::Sparse(rows));
+        let codes = codes(&Features::Sparse(rows));
         let zero = usize::from(codes.zero[4]);
         let first = codes.first[4] as usize;
         assert_eq!((codes.lowest[first + zero], codes.highest[first + zero]), (0.0, 0.0));
@@ -263,6 +314,23 @@ mod tests {
         let Cells::Sparse { cells, .. } = &codes.cells else { panic!("sparse stays sparse") };
         assert!(cells.iter().all(|&c| usize::from(c) != zero));
         assert!(cells.windows(2).all(|w| w[0] <= w[1]));
+    }
+
+    #[test]
+    fn bins_of_some_rows_serve_all_of_them() {
+        let rows = 2 * ROWS_FOR_BINS + 1;
+        let column: Vec<f32> = (0..rows).map(|i| (i * 7919 % rows) as f32).collect();
+        let codes = codes(&Features::Dense(Matrix::new(rows, 1, column.clone()).unwrap()));
+        let Cells::Dense { cells, .. } = &codes.cells else { panic!("dense stays dense") };
+        for below in [0, 100, 254] {
+            let threshold = codes.threshold(0, below, below + 1);
+            assert!(
+                column
+                    .iter()
+                    .zip(&**cells)
+                    .all(|(&v, &code)| (v <= threshold) == (usize::from(code) <= below))
+            );
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! existing crates do not fit: smartcore and forust grow trees with one output on dense columns, linfa-trees classifies;
 //! none splits on a vector, and none keeps sparse rows sparse.
 
+use ldlf_core::features::Row;
 use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Error, Features, Matrix, Result, Threads, Value};
 use ldlf_math::parallel::chunks;
@@ -86,14 +87,35 @@ impl Tree {
         depth.into_iter().max().unwrap_or(0)
     }
 
+    /// The number of the leaf that a row of features reaches.
+    pub fn leaf_number(&self, features: &Features, row: usize) -> usize {
+        match features.row(row) {
+            Row::Dense(values) => self.descend(|feature| values[feature]),
+            Row::Sparse(columns, values) => self.descend(|feature| sparse_value(columns, values, feature)),
+        }
+    }
+
+    /// The same splits with other leaves, `[leaves, outputs]`.
+    pub fn with_leaves(self, values: Matrix<f32>) -> Self {
+        assert_eq!(values.rows(), self.leaf_count(), "a vector for every leaf");
+        Tree { values, ..self }
+    }
+
+    /// The vectors of all leaves.
+    pub fn leaves(&self) -> &Matrix<f32> {
+        &self.values
+    }
+
     /// The vector of the leaf that a row of features reaches.
     pub fn predict_row(&self, features: &Features, row: usize) -> &[f32] {
-        match features {
-            Features::Dense(m) => self.predict_dense(m.row(row)),
-            Features::Sparse(m) => {
-                let (columns, values) = m.row(row);
-                self.predict_sparse(columns, values)
-            }
+        self.leaf_of(features.row(row))
+    }
+
+    /// The vector of the leaf that one row reaches.
+    pub fn leaf_of(&self, row: Row<'_>) -> &[f32] {
+        match row {
+            Row::Dense(values) => self.predict_dense(values),
+            Row::Sparse(columns, values) => self.predict_sparse(columns, values),
         }
     }
 
@@ -104,8 +126,7 @@ impl Tree {
 
     /// The vector of the leaf that a row reaches, given by the columns, in rising order, that differ from zero.
     pub fn predict_sparse(&self, columns: &[u32], values: &[f32]) -> &[f32] {
-        let value = |feature: usize| columns.binary_search(&(feature as u32)).map_or(0.0, |at| values[at]);
-        self.values.row(self.descend(value))
+        self.values.row(self.descend(|feature| sparse_value(columns, values, feature)))
     }
 
     #[inline(always)]
@@ -118,6 +139,11 @@ impl Tree {
         }
         node.child as usize
     }
+}
+
+#[inline(always)]
+fn sparse_value(columns: &[u32], values: &[f32], feature: usize) -> f32 {
+    columns.binary_search(&(feature as u32)).map_or(0.0, |at| values[at])
 }
 
 /// Rows that descend a tree together, which hides the latency of memory.

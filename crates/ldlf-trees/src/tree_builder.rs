@@ -9,9 +9,8 @@
 use ldlf_math::random::Generator;
 use rand::RngExt;
 
-use crate::columns::Cells;
 use crate::regression_tree::{Sketch, Tree};
-use crate::split_search::{Found, SplitColumns, find_best, find_random};
+use crate::split_search::{Found, Node, Scratch, SplitColumns};
 
 /// The objective that a tree is grown for.
 pub trait Objective: Sync {
@@ -91,10 +90,8 @@ pub fn grow<O: Objective>(
     generator: &mut Generator,
 ) -> Tree {
     // Padded with zeros to whole vector registers.
-    let width = match 2 + objective.numerators() {
-        needed @ ..=4 => needed.next_multiple_of(4),
-        needed => needed.next_multiple_of(8),
-    };
+    let used = 2 + objective.numerators();
+    let width = if used <= 4 { 4 } else { used.next_multiple_of(8) };
     let features = columns.features();
     let tried = ((features as f64 * limits.feature_share).ceil() as usize).clamp(1, features.max(1));
     let mut work = Work {
@@ -118,7 +115,9 @@ pub fn grow<O: Objective>(
         }
         let found = if depth < limits.depth && here.len() > 1 && work.sums[0] >= 2.0 * limits.leaf_weight {
             work.centre(width);
-            search(columns, limits, tried, here, width, &mut work, &mut scratch, generator)
+            let Work { order, statistics, centred, .. } = &mut work;
+            let node = Node { rows: here, width, used, statistics, total: centred };
+            search(columns, limits, tried, &node, order, &mut scratch, generator)
         } else {
             None
         };
@@ -153,72 +152,30 @@ pub fn grow<O: Objective>(
 }
 
 /// The best split among a new draw of features. More are drawn while all drawn ones are constant on the node.
-#[allow(clippy::too_many_arguments, reason = "the buffers of one loop, borrowed apart")]
 fn search(
     columns: &SplitColumns<'_>,
     limits: &Limits,
     tried: usize,
-    rows: &[u32],
-    width: usize,
-    work: &mut Work,
-    scratch: &mut crate::split_search::Scratch,
+    node: &Node<'_>,
+    order: &mut [u32],
+    scratch: &mut Scratch,
     generator: &mut Generator,
 ) -> Option<Found> {
-    let features = work.order.len();
+    let features = order.len();
     let mut start = 0;
     while start < features {
         let end = (start + tried).min(features);
         if tried < features {
             for at in start..end {
                 let other = generator.random_range(at as u64..features as u64) as usize;
-                work.order.swap(at, other);
+                order.swap(at, other);
             }
         }
-        let drawn = &work.order[start..end];
-        let outcome = match columns {
-            SplitColumns::Best(codes) => find_best(
-                codes,
-                drawn,
-                rows,
-                width,
-                &work.statistics,
-                &work.centred,
-                limits,
-                LEAST_GAIN,
-                scratch,
-            ),
-            SplitColumns::Random(values, _) => find_random(
-                values,
-                drawn,
-                rows,
-                width,
-                &work.statistics,
-                &work.centred,
-                limits,
-                LEAST_GAIN,
-                scratch,
-                generator,
-            ),
-        };
+        let outcome = columns.find(&order[start..end], node, limits, LEAST_GAIN, scratch, generator);
         if outcome.varied {
             return outcome.found;
         }
         start = end;
     }
     None
-}
-
-impl SplitColumns<'_> {
-    /// Whether a row is on the left of a split.
-    #[inline(always)]
-    fn goes_left(&self, row: usize, found: &Found) -> bool {
-        let feature = found.feature as usize;
-        match self {
-            SplitColumns::Best(codes) => match &codes.cells {
-                Cells::Dense { rows, columns } => columns[feature * rows + row] <= found.code,
-                cells => cells.get(row, feature, codes.zero[feature]) <= found.code,
-            },
-            SplitColumns::Random(values, _) => values.get(row, feature, 0.0) <= found.threshold,
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use ldlf_core::explain::Contributions;
+use ldlf_core::features::Row;
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::Summary;
 use ldlf_core::leave_out::RowGroups;
@@ -13,6 +14,7 @@ use ldlf_core::{
     StopReason, Threads, Value,
 };
 use ldlf_math::numeric::{normalise, xlogy};
+use ldlf_math::parallel::chunks;
 use ldlf_math::random::Generator;
 use rand::RngExt;
 
@@ -284,6 +286,33 @@ impl Model for ForestModel {
 
     fn inspect(&self) -> Vec<(String, Value)> {
         regression_tree::inspect(&self.trees)
+    }
+
+    fn variance_between_trees(&self, inputs: &Inputs, threads: &Threads) -> Result<Option<Matrix<f32>>> {
+        /// Rows that one task looks at.
+        const TASK: usize = 256;
+        let features = inputs.table()?;
+        let count = self.trees.len() as f64;
+        let tasks = threads.map(chunks(features.rows(), TASK), |rows| {
+            let mut variances = Vec::with_capacity(rows.len() * self.labels);
+            for row in rows {
+                let mut sums = vec![(0.0f64, 0.0f64); self.labels];
+                for tree in &self.trees {
+                    let leaf = match features.row(row) {
+                        Row::Dense(values) => tree.predict_dense(values),
+                        Row::Sparse(columns, values) => tree.predict_sparse(columns, values),
+                    };
+                    for ((sum, squares), &share) in sums.iter_mut().zip(leaf) {
+                        *sum += f64::from(share);
+                        *squares += f64::from(share).powi(2);
+                    }
+                }
+                let variance = |(sum, squares): (f64, f64)| squares / count - (sum / count).powi(2);
+                variances.extend(sums.into_iter().map(|sums| variance(sums).max(0.0) as f32));
+            }
+            variances
+        });
+        Ok(Some(Matrix::new(features.rows(), self.labels, tasks.concat())?))
     }
 
     fn contributions(

@@ -2,7 +2,7 @@
 
 use ldlf_core::explain::Contributions;
 use ldlf_core::graph::{Flow, Graph};
-use ldlf_core::mixture::mix;
+use ldlf_core::mixture::{mix, mixed_variance};
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
     Algorithm, Error, Features, Inputs, Matrix, Model, Prediction, Result, Settings, Threads, Value,
@@ -54,13 +54,16 @@ struct StoredMember {
 
 impl Model for Blend {
     fn predict(&self, inputs: &Inputs, threads: &Threads) -> Result<Prediction> {
-        let predictions: Vec<Matrix<f32>> = self
-            .members
-            .iter()
-            .map(|member| member.model.predict(inputs, threads)?.into_distributions())
-            .collect::<Result<_>>()?;
-        let weights: Vec<f64> = self.members.iter().map(|member| member.weight).collect();
+        let (weights, predictions) = self.predict_apart(inputs, threads)?;
         Ok(Prediction::Distributions(mix(&weights, &predictions.iter().collect::<Vec<_>>())?))
+    }
+
+    /// Of members without trees each counts as one.
+    fn variance_between_trees(&self, inputs: &Inputs, threads: &Threads) -> Result<Option<Matrix<f32>>> {
+        let (weights, predictions) = self.predict_apart(inputs, threads)?;
+        let members = self.members.iter().map(|member| member.model.variance_between_trees(inputs, threads));
+        let variances = members.collect::<Result<Vec<_>>>()?;
+        mixed_variance(&weights, &predictions.iter().collect::<Vec<_>>(), &variances).map(Some)
     }
 
     fn store(&self, parts: &mut Parts) {
@@ -123,6 +126,15 @@ impl Model for Blend {
         let mut by_weight: Vec<&Member> = self.members.iter().collect();
         by_weight.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         by_weight.into_iter().find_map(|member| member.model.look_inside(features, chosen, threads))
+    }
+}
+
+impl Blend {
+    /// The weight and the predictions of every member.
+    fn predict_apart(&self, inputs: &Inputs, threads: &Threads) -> Result<(Vec<f64>, Vec<Matrix<f32>>)> {
+        let predict = |member: &Member| member.model.predict(inputs, threads)?.into_distributions();
+        let predictions = self.members.iter().map(predict).collect::<Result<_>>()?;
+        Ok((self.members.iter().map(|member| member.weight).collect(), predictions))
     }
 }
 

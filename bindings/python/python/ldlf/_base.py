@@ -139,6 +139,7 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         *,
         eval_set: Any = None,
         callback: Callable[[Progress], bool | None] | None = None,
+        calibrate: float | None = None,
     ) -> Self:
         """Learns from rows.
 
@@ -158,12 +159,17 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
             with ``choose=False, leave_out=0`` and for boosting with ``refit=False``: others learn from all rows they are given.
         callback : callable, optional
             Called with a :class:`Progress` on every event; returning ``True`` ends the fit with the best model so far.
+        calibrate : float, optional
+            The fraction of the rows that is held out of the training, for intervals and label sets with a promise and for spreads. Without it
+            only learners with out-of-fold predictions, such as the forest, have them.
 
         Returns
         -------
         The estimator itself. After Ctrl-C, which raises KeyboardInterrupt, it is fitted with the best model so far where the learner
         has one.
         """
+        if calibrate is not None and eval_set is not None:
+            raise ValueError("calibrate holds out rows of X and y, which does not go with eval_set; give one of them")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         y = self._checked_y(y)
@@ -211,6 +217,7 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
                 on_event if callback is not None or bar is not None else None,
                 keep_checkpoint=getattr(self, "warm_start", False),
                 checkpoint=checkpoint,
+                calibrate=calibrate,
             )
         except KeyboardInterrupt as interrupt:
             kept = getattr(interrupt, "ldlf_model", None)
@@ -439,6 +446,24 @@ class DistributionEstimator(LDLEstimator):
         check_is_fitted(self)
         rows = _inputs.for_engine(_inputs.features(self, X, reset=False))
         return self.model_.promised_sets(rows, float(level))
+
+    def predict_spread(self, X: Any) -> np.ndarray:
+        """How far a row's shares may lie from the predicted ones, as a standard deviation: shape (rows, labels).
+
+        Larger where the trees differ and where few votes stand behind a share, by how far predictions were off on rows that the model did
+        not learn from.
+        """
+        check_is_fitted(self)
+        return self.model_.spreads(_inputs.for_engine(_inputs.features(self, X, reset=False)))
+
+    def predict_familiarity(self, X: Any) -> np.ndarray:
+        """The fraction of training rows that are at least as unlike the others as each row: shape (rows,), above 0 and up to 1.
+
+        Of rows like those of the training no more than one in a hundred is at 0.01 or below; a row there is of another kind, and
+        nothing is promised for it.
+        """
+        check_is_fitted(self)
+        return self.model_.familiarity(_inputs.for_engine(_inputs.features(self, X, reset=False)))
 
     def predict_entropy(self, X: Any) -> np.ndarray:
         """The entropy of every row's distribution in nats: 0 for certainty."""

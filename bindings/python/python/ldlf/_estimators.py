@@ -26,8 +26,9 @@ class LDLForest(DistributionEstimator):
         in the paper.
     given_back : a number at least 0 and below 1, default=0.3
         Fraction of the iterations, at the end, in which every tree learns from all rows.
-    grown_trees : a whole number at most 10000, default=100
-        Number of grown trees that may join when the fit checks itself; 0 keeps them out.
+    grown_trees : a whole number at most 10000, or "auto", default="auto"
+        Number of grown trees that may join when the fit checks itself, beside boosted ones; "auto" is 100, or up to
+        400 where they pay; 0 keeps all of them out.
     depth : a whole number at least 1 and at most 30, or "auto", default="auto"
         Depth of every tree, which then has 2^(depth-1) leaves; "auto" is chosen in the fit, or 7.
     units : a whole number at least 1, or "auto", default="auto"
@@ -318,7 +319,7 @@ class LDLForest(DistributionEstimator):
         choose: bool = True,
         leave_out: int = 5,
         given_back: float = 0.3,
-        grown_trees: int = 100,
+        grown_trees: int | Literal["auto"] = "auto",
         depth: int | Literal["auto"] = "auto",
         units: int | Literal["auto"] = "auto",
         bias: bool = True,
@@ -493,8 +494,9 @@ class NeuralDecisionForestLDL(DistributionEstimator):
         in the paper.
     given_back : a number at least 0 and below 1, default=0.3
         Fraction of the iterations, at the end, in which every tree learns from all rows.
-    grown_trees : a whole number at most 10000, default=100
-        Number of grown trees that may join when the fit checks itself; 0 keeps them out.
+    grown_trees : a whole number at most 10000, or "auto", default="auto"
+        Number of grown trees that may join when the fit checks itself, beside boosted ones; "auto" is 100, or up to
+        400 where they pay; 0 keeps all of them out.
     depth : a whole number at least 1 and at most 30, or "auto", default="auto"
         Depth of every tree, which then has 2^(depth-1) leaves; "auto" is chosen in the fit, or 7.
     units : a whole number at least 1, or "auto", default="auto"
@@ -785,7 +787,7 @@ class NeuralDecisionForestLDL(DistributionEstimator):
         choose: bool = False,
         leave_out: int = 0,
         given_back: float = 0.3,
-        grown_trees: int = 100,
+        grown_trees: int | Literal["auto"] = "auto",
         depth: int | Literal["auto"] = "auto",
         units: int | Literal["auto"] = "auto",
         bias: bool = True,

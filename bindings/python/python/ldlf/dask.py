@@ -95,6 +95,7 @@ class LDLForest(_estimators.LDLForest):
         *,
         eval_set: None = None,
         callback: Callable[[Progress], bool | None] | None = None,
+        calibrate: None = None,
     ) -> Any:
         """Learns from rows.
 
@@ -108,6 +109,8 @@ class LDLForest(_estimators.LDLForest):
             Only in one process: ``ldlf.LDLForest``.
         callback : callable, optional
             As of ``ldlf.LDLForest``.
+        calibrate : None
+            Only in one process: ``ldlf.LDLForest``.
 
         Returns
         -------
@@ -117,6 +120,8 @@ class LDLForest(_estimators.LDLForest):
             raise ValueError(f"virtual_shards must be a whole number of at least 1, got {self.virtual_shards}")
         if eval_set is not None:
             raise ValueError("eval_set is not supported on a cluster; validation_fraction holds out rows")
+        if calibrate is not None:
+            raise ValueError("calibrate is not supported on a cluster; fit ldlf.LDLForest in one process")
         client = self._client()
         self._seed = _inputs.seed(self.random_state)
         sources = self._sources(X, y, sample_weight, client)

@@ -26,6 +26,8 @@ ANSWERS = (
     "predict_quantile",
     "predict_interval",
     "predict_set",
+    "predict_spread",
+    "predict_familiarity",
     "predict_entropy",
     "sample",
 )

@@ -373,3 +373,48 @@ fn a_bad_parameter_is_one_sentence() {
     assert_eq!(refused("ldlogitboost", "learning_rate=0"), "learning_rate must be above 0, got 0");
     assert_eq!(refused("aoso-ldlogitboost", "patience=0"), "patience must be at least 1, got 0");
 }
+
+#[test]
+fn out_of_bag_predictions_are_of_rows_that_trees_did_not_draw() {
+    let data = waves(0..200);
+    let out_of_bag = |settings: &[&str], data: &Dataset| {
+        let learner = (entry("random-forest").build)(&Settings::parse(settings).unwrap()).unwrap();
+        learner.fit(data, &mut FitContext::new(0, Threads::one(), &mut ())).unwrap().out_of_fold
+    };
+    let found = out_of_bag(&["trees=60", "min_leaf_weight=1"], &data).unwrap();
+    // Another target of the first row moves what trees that drew it say, and not what it is predicted out of bag.
+    let mut targets = data.targets().clone();
+    targets.row_mut(0).copy_from_slice(&[0.0, 0.0, 1.0]);
+    let other = data.clone().with_targets(targets).unwrap();
+    let again = out_of_bag(&["trees=60", "min_leaf_weight=1"], &other).unwrap();
+    assert_eq!(found.row(0), again.row(0));
+    assert_ne!(found, again);
+    // Rows that belong together are known by each other, and without samples no tree leaves out a row.
+    let people = data.clone().with_groups((0..200).map(|row| row / 2).collect()).unwrap();
+    assert!(out_of_bag(&["trees=60"], &people).is_none());
+    assert!(out_of_bag(&["trees=60", "bootstrap=false"], &data).is_none());
+    assert!(out_of_bag(&["trees=5"], &data).is_none());
+}
+
+#[test]
+fn the_variance_between_trees_is_that_of_their_leaves() {
+    let data = waves(0..80);
+    let mut nobody = ();
+    let learner = RandomForest::params().trees(3).check().unwrap();
+    let mut context = FitContext::new(0, Threads::one(), &mut nobody);
+    let (forest, _) = RandomForest::grow(learner.parameters(), &data, &mut context).unwrap();
+    let found = forest.variance_between_trees(data.inputs(), &Threads::one()).unwrap().unwrap();
+    let Inputs::Table(Features::Dense(rows)) = data.inputs() else { unreachable!() };
+    for row in [0, 17, 79] {
+        for label in 0..3 {
+            let said: Vec<f64> = forest
+                .trees()
+                .iter()
+                .map(|tree| f64::from(tree.predict_dense(rows.row(row))[label]))
+                .collect();
+            let mean = said.iter().sum::<f64>() / 3.0;
+            let variance = said.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / 3.0;
+            assert!((f64::from(found.row(row)[label]) - variance).abs() < 1e-6, "{row} {label}");
+        }
+    }
+}

@@ -83,8 +83,12 @@ pub fn run(args: &Annotators, printer: &Printer) -> Result<Ending> {
         })?;
     }
     if args.json {
-        let shares: serde_json::Map<String, serde_json::Value> =
-            votes.labels().iter().zip(&found.label_shares).map(|(label, &share)| (label.clone(), json!(share))).collect();
+        let shares: serde_json::Map<String, serde_json::Value> = votes
+            .labels()
+            .iter()
+            .zip(&found.label_shares)
+            .map(|(label, &share)| (label.clone(), json!(share)))
+            .collect();
         printer.json(&json!({
             "votes": votes.len(),
             "items": votes.items(),

@@ -107,6 +107,12 @@ fn facts(model: &TrainedModel, version: &str, bytes: u64) -> Table {
     if let Some(conformal) = &model.conformal {
         table.fact("calibrated by", super::train::calibrated_by(conformal));
     }
+    if let Some(spread) = &model.spread {
+        let votes = spread.votes().map(|votes| format!("{votes:.0} votes behind a share"));
+        let trees = (spread.between_trees > 0.0)
+            .then(|| format!("{:.2} of the variance between trees", spread.between_trees));
+        table.fact("spread", votes.into_iter().chain(trees).collect::<Vec<_>>().join(", "));
+    }
     for (name, value) in model.model.inspect() {
         table.fact(&name, word(&value));
     }

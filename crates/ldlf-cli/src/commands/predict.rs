@@ -11,16 +11,17 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use ldlf::internals::core::familiarity::UNLIKE;
 use ldlf::internals::io::for_model::stream_for_model;
 use ldlf::internals::io::output::Overwrite;
 use ldlf::internals::io::read::ReadOptions;
-use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns, Refusal};
+use ldlf::internals::io::write::estimates::{Abilities, Estimate, EstimateColumns, Refusal};
 use ldlf::internals::io::write::{self, BoxedWriter, Column, Formulas, TableForm};
 use ldlf::{Error, Matrix, Prediction, Result, TrainedModel};
 
 use self::bad_rows::{BadRowList, BadRows};
 use self::parts::{Begun, PartFolder};
-use self::pipeline::{Cuts, Pipeline, Predicted, Predictions, block_rows};
+use self::pipeline::{Asked, Cuts, Pipeline, Predicted, Predictions, block_rows};
 use self::rows::Rows;
 use super::Ending;
 use crate::args::{BadImages, ImageOptions, ThreadOptions, values};
@@ -62,8 +63,8 @@ pub struct Predict {
     /// Where to list the rows that could not be read: their number, the columns of --keep, and the reason
     #[arg(long, value_name = "FILE")]
     pub bad_rows_out: Option<PathBuf>,
-    /// What to write: distribution, mode, mean, median, quantile=Q, entropy, and with a probability: interval=P, vote_interval=P,
-    /// set=P, quantile_interval=P
+    /// What to write: distribution, mode, mean, median, quantile=Q, entropy, spread, familiarity, and with a probability: interval=P,
+    /// vote_interval=P, set=P, quantile_interval=P
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "distribution")]
     pub write: Vec<Estimate>,
     /// Also measure the latency of predicting one image at a time
@@ -91,14 +92,19 @@ each whole, which pandas, polars, Spark and others read as one table; after Ctrl
 
 interval=0.9 holds the true value of a row (its single label, or the mean of its votes) with probability 0.9, vote_interval=0.9 a new vote,
 and set=0.9 the label of a random voter: their sizes come from how far predictions were off on rows that the model did not learn from.
-Models of sldlf have that from the training, those of other learners with `ldlf train --calibrate 0.2`. quantile_interval=0.9 holds 90 %
+Models of sldlf and random-forest have that from the training, those of other learners with `ldlf train --calibrate 0.2`. quantile_interval=0.9 holds 90 %
 of the predicted distribution and promises nothing.
+
+spread is how far the shares of a row may lie from the predicted ones, a standard deviation per label: more where trees differ and where few
+votes stand behind a share. familiarity is the fraction of training rows that are at least as unlike the others as this row: rows at 0.01 or
+below are of another kind, and nothing is promised for them.
 
 Examples:
   ldlf predict votes.ldlf new.csv --out predicted.csv
   ldlf predict votes.ldlf new.csv --keep id,date --bad-rows skip --bad-rows-out bad.csv --out predicted.jsonl
   ldlf predict age.ldlf faces.parquet --write mean,interval=0.9,entropy --out ages.parquet
   ldlf predict votes.ldlf new.csv --write mode,set=0.9 --out sets.csv
+  ldlf predict votes.ldlf new.csv --write distribution,spread,familiarity --out sure.csv
   ldlf predict votes.ldlf big.parquet --out scored.parquet --part-rows 1000000 --resume
   ldlf predict faces.ldlf photos --write mode,mean,quantile_interval=0.9 --out ages.csv
   zcat rows.csv.gz | ldlf predict votes.ldlf - --format csv --out - | head";
@@ -131,7 +137,7 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     }
     let model = load_model(&args.model)?;
     let estimates =
-        EstimateColumns::new(&args.write, &model.schema, model.conformal.as_ref()).map_err(refused)?;
+        EstimateColumns::new(&args.write, &model.schema, Abilities::from(&model)).map_err(refused)?;
     let asked = args.write.iter().filter_map(|estimate| estimate.promise()).fold(0.0, f64::max);
     if let Some(conformal) = model.conformal.as_ref().filter(|conformal| asked > conformal.highest_level()) {
         printer.message(format_args!(
@@ -162,6 +168,8 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
         skipping,
         bad_rows,
         bad_list,
+        asked: table.asked(),
+        unlike: 0,
         notices: Vec::new(),
     };
     let images = match &rows {
@@ -182,6 +190,15 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
         Ending::Done
     };
     printer.notes(&pipeline.notices);
+    if pipeline.unlike > 0 {
+        printer.message(format_args!(
+            "note: {} unlike the training rows (familiarity at most {UNLIKE}; of rows like them one in a hundred is)",
+            match pipeline.unlike {
+                1 => "1 row is".to_string(),
+                count => format!("{count} rows are"),
+            }
+        ));
+    }
     pipeline.skipping.say(printer);
     if let (true, Some(images)) = (args.latency, &images) {
         printer.message(latency::measured(&model, images, &pipeline.threads)?);
@@ -246,10 +263,14 @@ pub fn refused(refusal: Refusal) -> Error {
             "--write {0} needs calibration data, which this model lacks; train with --calibrate 0.2{1}",
             estimate.name(),
             match estimate {
-                Estimate::Set(_) => "",
+                Estimate::Set(_) | Estimate::Spread => "",
                 _ => ", or write quantile_interval, which promises nothing",
             }
         ),
+        Refusal::NeedsTrainingRows(_) => {
+            "--write familiarity needs a model that knows what its training rows looked like; train it anew, on a table of at least 40 rows"
+                .to_string()
+        }
         Refusal::NamedTwice(estimate) => format!("--write names {} twice; leave one out", estimate.name()),
         Refusal::NeedsDistributions(_) => {
             "this model predicts values, not distributions; leave quantiles, votes, sets and entropy out of --write"
@@ -278,6 +299,11 @@ struct PredictionTable<'a> {
 }
 
 impl PredictionTable<'_> {
+    fn asked(&self) -> Asked {
+        let has = |estimate| self.estimates.has(estimate);
+        Asked { spread: has(Estimate::Spread), familiarity: has(Estimate::Familiarity) }
+    }
+
     /// Writes blocks from `first` on until `rows` are written or there are no more. No rows still make a table: its heads.
     fn write(
         &self,
@@ -292,6 +318,7 @@ impl PredictionTable<'_> {
             read: 0,
             beside: vec![Vec::new(); self.beside.len()],
             prediction: Prediction::Distributions(Matrix::zeros(0, self.model.schema.label_names.len())),
+            sureness: self.asked().of_no_rows(self.model),
             empty: Vec::new(),
         };
         // No rows at all still make a table: its heads.
@@ -299,7 +326,7 @@ impl PredictionTable<'_> {
         while let Some(predicted) = block {
             held += predicted.read;
             for run in predicted.runs()? {
-                let mut columns = self.estimates.of(&run.prediction).map_err(refused)?;
+                let mut columns = self.estimates.of(&run.prediction, &run.sureness).map_err(refused)?;
                 if run.is_empty {
                     columns = columns.into_iter().map(Column::emptied).collect();
                 }

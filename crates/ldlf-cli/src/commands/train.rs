@@ -8,7 +8,7 @@ use ldlf::internals::core::conformal::{Calibration, Conformal};
 use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::core::learner::Summary;
 use ldlf::internals::io::read::ColumnPlan;
-use ldlf::internals::io::write::estimates::{Estimate, EstimateColumns};
+use ldlf::internals::io::write::estimates::{Abilities, Estimate, EstimateColumns, Sureness};
 use ldlf::internals::io::write::{Formulas, TableForm, save_table};
 use ldlf::{Dataset, Error, FitContext, Inputs, Prediction, Result, StopReason, TrainedModel, folds};
 use serde_json::json;
@@ -53,7 +53,7 @@ pub struct Train {
     /// Write what the model says about its own training rows without having seen them, as a table (see `ldlf predict`)
     #[arg(long, value_name = "FILE")]
     pub out_of_fold: Option<PathBuf>,
-    /// Hold this fraction of the rows out of the training, to promise intervals and label sets by (see `ldlf predict`); sldlf needs none
+    /// Hold this fraction of the rows out of the training, to promise intervals and label sets by (see `ldlf predict`); sldlf and random-forest need none
     #[arg(long, value_name = "FRACTION", value_parser = values::fraction, conflicts_with = "out_of_fold")]
     pub calibrate: Option<f64>,
     /// Stop after this many seconds and keep the best so far
@@ -130,7 +130,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let learner = contenders[0].build()?;
     if out_of_fold.is_some() && !learner.facts().out_of_fold {
         return Err(Error::usage(format!("{} gives no out-of-fold predictions", learner.name()))
-            .with_remedy("use sldlf, or ldlf cv with --results"));
+            .with_remedy("use sldlf or random-forest, or ldlf cv with --results"));
     }
     let resume = match &args.resume {
         Some(path) => {
@@ -177,11 +177,18 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let model = fitted?;
     ldlf::internals::io::model_file::save(&model, out, overwrite)?;
 
+    if let (Some((path, ..)), None) = (&out_of_fold, &model.out_of_fold) {
+        printer.message(format_args!(
+            "note: {} was not written: with these parameters and rows every part of the model learnt from every row",
+            path.display()
+        ));
+    }
     if let (Some((path, form, overwrite)), Some(predicted)) = (out_of_fold, &model.out_of_fold) {
-        let columns =
-            EstimateColumns::new(&[Estimate::Distribution], &model.schema, None).map_err(refused)?;
+        let columns = EstimateColumns::new(&[Estimate::Distribution], &model.schema, Abilities::default())
+            .map_err(refused)?;
         let predicted = Prediction::Distributions(predicted.clone());
-        let block = columns.of(&predicted).map_err(refused)?;
+        let nothing_more = Sureness::default();
+        let block = columns.of(&predicted, &nothing_more).map_err(refused)?;
         save_table(path, overwrite, form, Formulas::Kept, |mut writer| {
             writer.block(&block).and_then(|()| writer.finish()).map_err(|e| Error::io(path, e))
         })?;

@@ -255,13 +255,14 @@ fn the_reference_of_exit_codes_is_what_the_command_declares() {
 }
 
 /// The structs of a model file's document: the field that holds it, the file, the declaration.
-const DOCUMENT: [(&str, &str, &str); 6] = [
+const DOCUMENT: [(&str, &str, &str); 7] = [
     ("the document", "crates/ldlf-core/src/stored.rs", "struct Document"),
     ("`schema`", "crates/ldlf-core/src/dataset.rs", "pub struct Schema"),
     ("`schema.single`", "crates/ldlf-core/src/dataset.rs", "pub struct SingleLabel"),
     ("`summary`", "crates/ldlf-core/src/learner.rs", "pub struct Summary"),
     ("`provenance`", "crates/ldlf-core/src/provenance.rs", "pub struct Provenance"),
     ("`conformal`", "crates/ldlf-core/src/conformal.rs", "pub struct StoredConformal"),
+    ("`spread`", "crates/ldlf-core/src/spread.rs", "pub struct Spread"),
 ];
 
 #[test]

@@ -63,7 +63,7 @@ error: --write mean needs labels that stand for numbers; train with --label-valu
         str![[r#"
 exit 2
 -- stderr
-error: invalid value 'modus' for '--write <LIST>': write distribution, mode, mean, median, quantile=0.1, interval=0.9, vote_interval=0.9, set=0.9, quantile_interval=0.9 or entropy
+error: invalid value 'modus' for '--write <LIST>': write distribution, mode, mean, median, quantile=0.1, interval=0.9, vote_interval=0.9, set=0.9, quantile_interval=0.9, entropy, spread or familiarity
 
 For more information, try '--help'.
 

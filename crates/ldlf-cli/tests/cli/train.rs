@@ -92,8 +92,13 @@ data fingerprint  [..]
 seed              0
 trained by        ldlf [..]
 
-array         type  shape
-distribution  f32   4
+array                  type  shape
+distribution           f32   4
+familiarity.centre     f32   3
+familiarity.distances  f64   2 x 30
+familiarity.factor     f64   3 x 3
+familiarity.middle     f64   3
+familiarity.scale      f32   3
 
 "#]]
     );
@@ -513,6 +518,12 @@ fn out_of_fold_predictions_are_one_line_per_training_row() {
     let table = folder.read("unseen.csv");
     assert_eq!(table.lines().next(), Some("votes_1,votes_2,votes_3,votes_4"));
     assert_eq!(table.lines().count(), 61);
+    folder.succeed(&format!("{train} --learner random-forest --out rf --out-of-fold unseen-rf.csv"));
+    assert_eq!(folder.read("unseen-rf.csv").lines().count(), 61);
+    assert!(folder.succeed("inspect rf").contains("60 training rows or groups, out of fold"));
+    let all_rows = "train votes.csv --labels votes_* --learner random-forest --set bootstrap=false --out all";
+    let said = folder.call(&format!("{all_rows} --out-of-fold none.csv"));
+    assert!(said.contains("note: none.csv was not written") && !folder.path("none.csv").exists(), "{said}");
     let refused = folder.call(&format!("{train} --learner mean --out n --out-of-fold more.csv"));
     assert!(refused.contains("mean gives no out-of-fold predictions"), "{refused}");
 }

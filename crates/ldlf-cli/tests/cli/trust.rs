@@ -96,3 +96,74 @@ fn a_model_without_calibration_data_promises_nothing() {
     assert!(set.ends_with("which this model lacks; train with --calibrate 0.2\n"), "{set}");
     folder.succeed("predict m votes.csv --write quantile_interval=0.9 --out -");
 }
+
+#[test]
+fn spreads_tell_how_far_shares_are_off() {
+    let folder = stars();
+    folder.succeed(&format!("-q train votes.csv {LABELS} --set trees=10 --set iterations=100 --out m"));
+    assert!(folder.succeed("inspect m").contains("\nspread"));
+    let found = folder.succeed("-q predict m new.csv --write distribution,spread --out -");
+    let new = folder.read("new.csv");
+    let (mut errors, mut spreads) = (0.0, 0.0);
+    for star in 1..=4 {
+        let name = format!("votes_{star}");
+        let truth = numbers(&new, &name).into_iter().map(|votes| votes / 10.0);
+        let predicted = numbers(&found, &name);
+        errors += truth.zip(&predicted).map(|(d, p)| (d - p).powi(2)).sum::<f64>();
+        spreads += numbers(&found, &format!("spread_{name}")).iter().map(|s| s * s).sum::<f64>();
+    }
+    // As standard deviations they are right on average over 1,200 shares of new rows.
+    assert!((0.75..1.33).contains(&(errors / spreads)), "{errors} {spreads}");
+}
+
+#[test]
+fn rows_of_another_kind_are_unfamiliar_and_counted_in_a_note() {
+    let folder = stars();
+    folder.succeed(&format!("train votes.csv {LABELS} --learner aa-knn --out m"));
+    let said = folder.call("predict m new.csv --write familiarity --out same.csv");
+    let usual = numbers(&folder.read("same.csv"), "familiarity");
+    let unlike = |of_rows: &[f64], level: f64| of_rows.iter().filter(|of_row| **of_row <= level).count();
+    assert!(usual.iter().all(|of_row| *of_row > 0.0 && *of_row <= 1.0), "{usual:?}");
+    assert!((6..=60).contains(&unlike(&usual, 0.1)), "{} of 300 at 0.1", unlike(&usual, 0.1));
+    assert!(unlike(&usual, 0.01) < 15, "{said}");
+    // The same rows, each feature moved by three of its deviations, more or less.
+    let shifted: Vec<String> = folder
+        .read("new.csv")
+        .lines()
+        .enumerate()
+        .map(|(line, text)| {
+            let cells = text.split(',').enumerate();
+            let moved = cells.map(|(at, cell)| match cell.parse::<f64>() {
+                Ok(value) if line > 0 && at < 3 => (value + 12.0).to_string(),
+                _ => cell.to_string(),
+            });
+            moved.collect::<Vec<_>>().join(",")
+        })
+        .collect();
+    folder.write("shifted.csv", &shifted.join("\n"));
+    let said = folder.call("predict m shifted.csv --write familiarity --out shifted-found.csv");
+    let found = numbers(&folder.read("shifted-found.csv"), "familiarity");
+    assert!(unlike(&found, 0.01) > 270, "{} of 300", unlike(&found, 0.01));
+    let note = format!(
+        "note: {} rows are unlike the training rows (familiarity at most 0.01;",
+        unlike(&found, 0.01)
+    );
+    assert!(said.contains(&note), "{said}");
+}
+
+#[test]
+fn a_model_that_cannot_tell_refuses_spread_and_familiarity() {
+    let folder = Folder::with_votes();
+    folder.write("few.csv", &folder.read("votes.csv").lines().take(20).collect::<Vec<_>>().join("\n"));
+    folder.succeed(&format!("train few.csv {LABELS} --learner mean --out m"));
+    let spread = folder.call("predict m votes.csv --write spread --out -");
+    assert!(
+        spread.starts_with("exit 2") && spread.contains("--write spread needs calibration data"),
+        "{spread}"
+    );
+    let familiarity = folder.call("predict m votes.csv --write familiarity --out -");
+    assert!(
+        familiarity.starts_with("exit 2") && familiarity.contains("a table of at least 40 rows"),
+        "{familiarity}"
+    );
+}

@@ -58,12 +58,24 @@ impl Ladder {
         self.scores.get(step).copied()
     }
 
-    pub(super) fn store(&self, name: &str, parts: &mut Parts) {
+    /// How likely a new row's score is below this one: the fraction of scores below it, the new row counted among them.
+    ///
+    /// ```
+    /// use ldlf_core::conformal::Ladder;
+    /// let ladder = Ladder::new((1..=9).map(|score| (f64::from(score), 1.0)).collect(), 9.0);
+    /// assert_eq!((ladder.below(1.0), ladder.below(1.5), ladder.below(99.0)), (0.0, 0.1, 0.9));
+    /// ```
+    pub fn below(&self, score: f64) -> f64 {
+        let step = self.scores.partition_point(|known| *known < score);
+        step.checked_sub(1).map_or(0.0, |last| self.reached[last])
+    }
+
+    pub(crate) fn store(&self, name: &str, parts: &mut Parts) {
         let both = [&self.scores[..], &self.reached[..]].concat();
         parts.put(name, Array::F64(vec![2, self.scores.len()], both));
     }
 
-    pub(super) fn load(name: &str, parts: &Parts) -> Result<Option<Self>> {
+    pub(crate) fn load(name: &str, parts: &Parts) -> Result<Option<Self>> {
         if !parts.has(name) {
             return Ok(None);
         }

@@ -4,10 +4,10 @@
 //! background rows. Features that come from one column of a table (its categories, its indicator of missing values) count together.
 //!
 //! How they are found, and what that means:
-//! - **Along the splits** ([`Method::Splits`]), for grown and soft trees and their mixtures: every split that a row passes moves the
+//! - **Along the splits** ([`Method::Splits`]), for averaged trees, soft trees and their mixtures: every split that a row passes moves the
 //!   expected distribution, and the move belongs to the features of the split. Exact and fast. These are not Shapley values: with
 //!   features that act together, the split nearest to the leaf gets the most.
-//! - **By permutation** ([`Method::Shapley`], [`Method::Permutation`]), for every other learner: the columns of background rows are
+//! - **By permutation** ([`Method::Shapley`], [`Method::Permutation`]), for every other model, mixtures with boosted trees among them: the columns of background rows are
 //!   replaced by those of the row, one after the other, and every column is credited with what its replacement changed. Averaged over
 //!   all orders these are Shapley values (of replacing columns independently), which is what few columns get; more columns get a
 //!   seeded sample of orders, each beside its reverse, which estimates them and sums just as exactly.

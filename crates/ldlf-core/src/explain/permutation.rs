@@ -197,6 +197,8 @@ mod tests {
             model: Box::new(Product),
             out_of_fold: None,
             conformal: None,
+            spread: None,
+            familiarity: None,
         }
     }
 

@@ -426,8 +426,8 @@ fn settings_that_contradict_each_other_are_refused() {
     );
     assert_eq!(
         refusal(&["backbone=mlp"], &images),
-        "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, alexnet, \
-         alexnet-caffe or vgg16"
+        "backbone=mlp reads tables, not images; choose small-cnn, resnet18, efficientnet-lite0, \
+         mobilenet-v1, alexnet, alexnet-caffe or vgg16"
     );
     assert_eq!(
         refusal(&["weights=nowhere.pth"], &images),
@@ -439,7 +439,7 @@ fn settings_that_contradict_each_other_are_refused() {
     );
     assert_eq!(
         refusal(&["backbone=alexnt"], &images),
-        "backbone must be one of small-cnn, resnet18, efficientnet-lite0, alexnet, alexnet-caffe, vgg16, mlp, got \
+        "backbone must be one of small-cnn, resnet18, efficientnet-lite0, mobilenet-v1, alexnet, alexnet-caffe, vgg16, mlp, got \
          alexnt"
     );
 }

@@ -454,6 +454,8 @@ impl Coordinator {
             model: Box::new(forest),
             out_of_fold: None,
             conformal: None,
+            spread: None,
+            familiarity: None,
         };
         model.check_finite()?;
         Ok(model)

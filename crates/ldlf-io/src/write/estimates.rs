@@ -1,11 +1,12 @@
-//! From predictions to the columns that a table of them has: shares, point estimates, quantiles, intervals, label sets.
+//! From predictions to the columns that a table of them has: shares, point estimates, quantiles, intervals, label sets, and how sure they are.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use ldlf_core::conformal::Conformal;
 use ldlf_core::estimates::{entropy, interval, mean, mode, quantile};
-use ldlf_core::{Error, Matrix, Prediction, Schema};
+use ldlf_core::{Error, Matrix, Prediction, Schema, TrainedModel};
 
 use super::Column;
 
@@ -32,6 +33,10 @@ pub enum Estimate {
     Set(f64),
     /// The entropy in nats.
     Entropy,
+    /// How far every share may lie from the predicted one, as a standard deviation.
+    Spread,
+    /// The fraction of training rows that are at least as unlike the others.
+    Familiarity,
 }
 
 impl Estimate {
@@ -47,6 +52,8 @@ impl Estimate {
         "set=0.9",
         "quantile_interval=0.9",
         "entropy",
+        "spread",
+        "familiarity",
     ];
 
     /// What it is called, without its share.
@@ -62,12 +69,15 @@ impl Estimate {
             Estimate::VoteInterval(_) => "vote_interval",
             Estimate::Set(_) => "set",
             Estimate::Entropy => "entropy",
+            Estimate::Spread => "spread",
+            Estimate::Familiarity => "familiarity",
         }
     }
 
     fn needs_label_values(self) -> bool {
         match self {
             Estimate::Distribution | Estimate::Mode | Estimate::Entropy | Estimate::Set(_) => false,
+            Estimate::Spread | Estimate::Familiarity => false,
             Estimate::Mean | Estimate::Median | Estimate::Quantile(_) => true,
             Estimate::QuantileInterval(_) | Estimate::Interval(_) | Estimate::VoteInterval(_) => true,
         }
@@ -90,9 +100,12 @@ impl Estimate {
                 ["low", "high"].map(|end| format!("{}_{share}_{end}", self.name())).to_vec()
             }
             Estimate::Set(share) => vec![format!("set_{share}")],
-            Estimate::Mode | Estimate::Mean | Estimate::Median | Estimate::Entropy => {
-                vec![self.name().to_string()]
-            }
+            Estimate::Spread => label_names.iter().map(|label| format!("spread_{label}")).collect(),
+            Estimate::Mode
+            | Estimate::Mean
+            | Estimate::Median
+            | Estimate::Entropy
+            | Estimate::Familiarity => vec![self.name().to_string()],
         };
         let apart =
             |head: String| if label_names.contains(&head) { format!("predicted_{head}") } else { head };
@@ -129,9 +142,11 @@ impl FromStr for Estimate {
                 "mean" => Ok(Estimate::Mean),
                 "median" => Ok(Estimate::Median),
                 "entropy" => Ok(Estimate::Entropy),
+                "spread" => Ok(Estimate::Spread),
+                "familiarity" => Ok(Estimate::Familiarity),
                 _ => Err(
                     "write distribution, mode, mean, median, quantile=0.1, interval=0.9, vote_interval=0.9, \
-                              set=0.9, quantile_interval=0.9 or entropy"
+                              set=0.9, quantile_interval=0.9, entropy, spread or familiarity"
                         .into(),
                 ),
             },
@@ -148,6 +163,8 @@ pub enum Refusal {
     NamedTwice(Estimate),
     /// This one needs what a fit learns from rows that the model did not see, and the model has nothing of it.
     NeedsCalibration(Estimate),
+    /// The model does not know what its training rows looked like.
+    NeedsTrainingRows(Estimate),
     /// This one needs distributions, and the model predicts values.
     NeedsDistributions(Estimate),
 }
@@ -167,6 +184,11 @@ impl fmt::Display for Refusal {
                 "the {} needs calibration data, which this model lacks; fit it with held-out rows",
                 estimate.name()
             ),
+            Refusal::NeedsTrainingRows(estimate) => write!(
+                f,
+                "the {} needs a model that knows what its training rows looked like; fit it anew, on a table of at least 40 rows",
+                estimate.name()
+            ),
             Refusal::NamedTwice(estimate) => write!(f, "{} is named twice", estimate.name()),
             Refusal::NeedsDistributions(estimate) => write!(
                 f,
@@ -183,16 +205,70 @@ impl From<Refusal> for Error {
     }
 }
 
+/// What a model can tell beside its predictions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Abilities<'a> {
+    /// Intervals and label sets with a promise.
+    pub conformal: Option<&'a Conformal>,
+    /// Spreads of the shares.
+    pub spread: bool,
+    /// How unlike the training rows a row is.
+    pub familiarity: bool,
+}
+
+impl<'a> From<&'a TrainedModel> for Abilities<'a> {
+    fn from(model: &'a TrainedModel) -> Self {
+        Abilities {
+            conformal: model.conformal.as_ref(),
+            spread: model.spread.is_some(),
+            familiarity: model.familiarity.is_some(),
+        }
+    }
+}
+
+/// What was asked of the model beside the predictions of some rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sureness {
+    /// `[rows, labels]`.
+    pub spread: Option<Matrix<f32>>,
+    /// By row.
+    pub familiarity: Option<Vec<f64>>,
+}
+
+impl Sureness {
+    /// Of some of the rows.
+    pub fn of_rows(&self, rows: Range<usize>) -> Self {
+        let chosen: Vec<usize> = rows.clone().collect();
+        Sureness {
+            spread: self.spread.as_ref().map(|spread| spread.select(&chosen)),
+            familiarity: self.familiarity.as_ref().map(|of_row| of_row[rows].to_vec()),
+        }
+    }
+
+    /// Not numbers, for rows without a prediction.
+    pub fn unknown(&self, rows: usize) -> Self {
+        let nothing = |labels: usize| {
+            let mut spread = Matrix::zeros(rows, labels);
+            (0..rows).for_each(|row| spread.row_mut(row).fill(f32::NAN));
+            spread
+        };
+        Sureness {
+            spread: self.spread.as_ref().map(|spread| nothing(spread.cols())),
+            familiarity: self.familiarity.as_ref().map(|_| vec![f64::NAN; rows]),
+        }
+    }
+}
+
 /// The estimates to write, checked against what the labels are.
 ///
 /// ```
 /// use ldlf_core::{Matrix, Prediction, Schema};
-/// use ldlf_io::write::estimates::{Estimate, EstimateColumns};
+/// use ldlf_io::write::estimates::{Abilities, Estimate, EstimateColumns, Sureness};
 /// let schema = Schema { label_names: vec!["no".into(), "yes".into()], ..Schema::default() };
-/// let columns = EstimateColumns::new(&[Estimate::Distribution, Estimate::Mode], &schema, None)?;
+/// let columns = EstimateColumns::new(&[Estimate::Distribution, Estimate::Mode], &schema, Abilities::default())?;
 /// let prediction = Prediction::Distributions(Matrix::from_rows(&[[0.25, 0.75]]));
-/// assert_eq!(columns.of(&prediction)?.len(), 2);
-/// assert!(EstimateColumns::new(&[Estimate::Mean], &schema, None).is_err());
+/// assert_eq!(columns.of(&prediction, &Sureness::default())?.len(), 2);
+/// assert!(EstimateColumns::new(&[Estimate::Mean], &schema, Abilities::default()).is_err());
 /// # Ok::<(), ldlf_core::Error>(())
 /// ```
 pub struct EstimateColumns {
@@ -205,14 +281,19 @@ pub struct EstimateColumns {
 impl EstimateColumns {
     /// Refuses estimates that need labels which stand for numbers where they do not, or calibration data that the model lacks, and
     /// estimates named twice.
-    pub fn new(wanted: &[Estimate], schema: &Schema, conformal: Option<&Conformal>) -> Result<Self, Refusal> {
+    pub fn new(wanted: &[Estimate], schema: &Schema, model: Abilities<'_>) -> Result<Self, Refusal> {
         let mut named: Vec<(Estimate, Vec<String>)> = Vec::new();
         for &estimate in wanted {
             if estimate.needs_label_values() && schema.label_values.is_none() {
                 return Err(Refusal::NeedsLabelValues(estimate));
             }
-            if estimate.promise().is_some() && conformal.is_none() {
+            if estimate.promise().is_some() && model.conformal.is_none()
+                || estimate == Estimate::Spread && !model.spread
+            {
                 return Err(Refusal::NeedsCalibration(estimate));
+            }
+            if estimate == Estimate::Familiarity && !model.familiarity {
+                return Err(Refusal::NeedsTrainingRows(estimate));
             }
             if named.iter().any(|(earlier, _)| *earlier == estimate) {
                 return Err(Refusal::NamedTwice(estimate));
@@ -223,8 +304,13 @@ impl EstimateColumns {
             wanted: named,
             label_names: schema.label_names.clone(),
             label_values: schema.label_values.clone(),
-            conformal: conformal.cloned(),
+            conformal: model.conformal.cloned(),
         })
+    }
+
+    /// Whether this is among them.
+    pub fn has(&self, estimate: Estimate) -> bool {
+        self.wanted.iter().any(|(wanted, _)| *wanted == estimate)
     }
 
     /// The heads of all columns in their order.
@@ -233,12 +319,24 @@ impl EstimateColumns {
     }
 
     /// The columns of a block of predictions.
-    pub fn of<'a>(&'a self, prediction: &'a Prediction) -> Result<Vec<Column<'a>>, Refusal> {
+    pub fn of<'a>(
+        &'a self,
+        prediction: &'a Prediction,
+        sureness: &'a Sureness,
+    ) -> Result<Vec<Column<'a>>, Refusal> {
         let mut columns = Vec::new();
         for (estimate, heads) in &self.wanted {
             match (estimate, prediction) {
                 (Estimate::Interval(_), _) | (Estimate::VoteInterval(_), Prediction::Distributions(_)) => {
                     columns.extend(both_ends(heads, self.promised(*estimate, prediction)));
+                }
+                (Estimate::Spread, _) => {
+                    let spread = sureness.spread.as_ref().ok_or(Refusal::NeedsCalibration(*estimate))?;
+                    columns.push(Column::Matrix("spread", heads, spread));
+                }
+                (Estimate::Familiarity, _) => {
+                    let found = sureness.familiarity.clone().ok_or(Refusal::NeedsTrainingRows(*estimate))?;
+                    columns.push(Column::Numbers(&heads[0], found));
                 }
                 (_, Prediction::Distributions(rows)) => {
                     columns.extend(self.of_distributions(*estimate, heads, rows))
@@ -296,8 +394,8 @@ impl EstimateColumns {
             Estimate::QuantileInterval(share) => {
                 both_ends(heads, rows.iter_rows().map(|p| interval(p, values, share)).collect())
             }
-            Estimate::Interval(_) | Estimate::VoteInterval(_) => {
-                unreachable!("intervals with a promise are made of whole predictions")
+            Estimate::Interval(_) | Estimate::VoteInterval(_) | Estimate::Spread | Estimate::Familiarity => {
+                unreachable!("made of more than distributions")
             }
             Estimate::Entropy => each(0, &entropy),
         }
@@ -317,9 +415,11 @@ fn of_values<'a>(estimate: Estimate, heads: &'a [String], values: &[f64]) -> Res
         Estimate::Quantile(_) | Estimate::QuantileInterval(_) | Estimate::Interval(_) => {
             Err(Refusal::NeedsDistributions(estimate))
         }
-        Estimate::VoteInterval(_) | Estimate::Set(_) | Estimate::Entropy => {
-            Err(Refusal::NeedsDistributions(estimate))
-        }
+        Estimate::VoteInterval(_)
+        | Estimate::Set(_)
+        | Estimate::Entropy
+        | Estimate::Spread
+        | Estimate::Familiarity => Err(Refusal::NeedsDistributions(estimate)),
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
 use ldlf::internals::core::error::{Column, Message, Subject};
+use ldlf::internals::core::familiarity::UNLIKE;
 use ldlf::internals::core::{ErrorKind, message};
+use ldlf::internals::io::write::estimates::Sureness;
 use ldlf::{Error, Features, Images, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
 
 use super::bad_rows::{BadRowList, BadRows};
@@ -44,8 +46,21 @@ pub struct Pipeline<'a> {
     pub bad_rows: BadRows,
     /// Those that there were.
     pub bad_list: BadRowList,
+    /// What to ask beside the predictions.
+    pub asked: Asked,
+    /// Rows unlike those of the training, where that was asked.
+    pub unlike: usize,
     /// What the reader had to say about the rows, after the run.
     pub notices: Vec<Message>,
+}
+
+/// What is asked of the model beside its predictions.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    /// Spreads of the shares.
+    pub spread: bool,
+    /// How unlike the training rows a row is.
+    pub familiarity: bool,
 }
 
 /// A predicted block.
@@ -56,6 +71,8 @@ pub struct Predicted {
     pub beside: Vec<Vec<String>>,
     /// The predictions of the rows that could be read.
     pub prediction: Prediction,
+    /// What was asked beside them.
+    pub sureness: Sureness,
     /// Where in the output, among them, rows without a prediction stand.
     pub empty: Vec<usize>,
 }
@@ -66,6 +83,8 @@ pub struct Run<'a> {
     pub rows: Range<usize>,
     /// Their predictions.
     pub prediction: Cow<'a, Prediction>,
+    /// What was asked beside them.
+    pub sureness: Cow<'a, Sureness>,
     /// Whether the predictions only stand for rows that have none.
     pub is_empty: bool,
 }
@@ -76,7 +95,8 @@ impl Predicted {
         let rows = self.prediction.rows() + self.empty.len();
         if self.empty.is_empty() {
             let prediction = Cow::Borrowed(&self.prediction);
-            return Ok(vec![Run { rows: 0..rows, prediction, is_empty: false }]);
+            let sureness = Cow::Borrowed(&self.sureness);
+            return Ok(vec![Run { rows: 0..rows, prediction, sureness, is_empty: false }]);
         }
         let (mut runs, mut start, mut predicted) = (Vec::new(), 0, 0);
         while start < rows {
@@ -97,8 +117,13 @@ impl Predicted {
                     Prediction::Distributions(Matrix::new(count, labels, numbers)?)
                 }
             };
+            let sureness = Cow::Owned(match is_empty {
+                true => self.sureness.unknown(count),
+                false => self.sureness.of_rows(predicted..predicted + count),
+            });
             predicted += if is_empty { 0 } else { count };
-            runs.push(Run { rows: start..start + count, prediction: Cow::Owned(prediction), is_empty });
+            let (rows, prediction) = (start..start + count, Cow::Owned(prediction));
+            runs.push(Run { rows, prediction, sureness, is_empty });
             start += count;
         }
         Ok(runs)
@@ -222,7 +247,11 @@ impl Pipeline<'_> {
 
     fn predict(&mut self, block: Block, before: usize) -> Result<Predicted> {
         let (model, threads) = (self.model, &self.threads);
-        let none = || Prediction::Distributions(Matrix::zeros(0, model.schema.label_names.len()));
+        let asked = self.asked;
+        let none = || {
+            let nothing = Prediction::Distributions(Matrix::zeros(0, model.schema.label_names.len()));
+            (nothing, asked.of_no_rows(model))
+        };
         let read = block.rows();
         let images = match block.inputs {
             Inputs::Images(images) => images,
@@ -237,17 +266,40 @@ impl Pipeline<'_> {
                     }
                     bad.clear();
                 }
-                let prediction = match table.rows() {
-                    0 => self.no_rows()?,
-                    _ => model.predict_with(&table, threads)?,
+                let (prediction, sureness) = match table.rows() {
+                    0 => (self.no_rows()?, self.asked.of_no_rows(model)),
+                    _ => self.asked.of(model, &table, threads)?,
                 };
-                return Ok(Predicted { read, beside, prediction, empty: bad });
+                let unlike = |of_rows: &Vec<f64>| of_rows.iter().filter(|of_row| **of_row <= UNLIKE).count();
+                self.unlike += sureness.familiarity.as_ref().map_or(0, unlike);
+                return Ok(Predicted { read, beside, prediction, sureness, empty: bad });
             }
         };
-        let predict = |images: &Images| model.predict_with(&images.clone().into(), threads);
-        let (images, prediction) = self.skipping.run(images, threads, none, predict)?;
+        let predict = |images: &Images| asked.of(model, &images.clone().into(), threads);
+        let (images, (prediction, sureness)) = self.skipping.run(images, threads, none, predict)?;
         let names = images.names().map(str::to_string).collect();
-        Ok(Predicted { read, beside: vec![names], prediction, empty: Vec::new() })
+        Ok(Predicted { read, beside: vec![names], prediction, sureness, empty: Vec::new() })
+    }
+}
+
+impl Asked {
+    /// The predictions of some rows, and what was asked beside them.
+    fn of(self, model: &TrainedModel, inputs: &Inputs, threads: &Threads) -> Result<(Prediction, Sureness)> {
+        let prediction = model.predict_with(inputs, threads)?;
+        let spread = match (self.spread, &prediction) {
+            (true, Prediction::Distributions(p)) => Some(model.spread_with(inputs, p, threads)?),
+            _ => None,
+        };
+        let familiarity = self.familiarity.then(|| model.familiarity_with(inputs, threads)).transpose()?;
+        Ok((prediction, Sureness { spread, familiarity }))
+    }
+
+    /// What there is to say of no row, in the same form.
+    pub fn of_no_rows(self, model: &TrainedModel) -> Sureness {
+        Sureness {
+            spread: self.spread.then(|| Matrix::zeros(0, model.schema.label_names.len())),
+            familiarity: self.familiarity.then(Vec::new),
+        }
     }
 }
 
