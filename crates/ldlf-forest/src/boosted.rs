@@ -81,7 +81,7 @@ pub fn boost(
         None => (0..data.rows()).map(|row| groups.of(row)).collect(),
         Some(rows) => rows.iter().map(|&row| groups.of(row)).collect(),
     };
-    let codes = Codes::new(own.features()?);
+    let codes = Codes::new(own.features()?, &context.threads);
     let threads = context.threads.clone();
     let mut chains: Vec<Chain<'_>> = (0..groups.count())
         .map(|group| Chain::new(own, &codes, &of_row, group, seed))

@@ -203,7 +203,7 @@ impl Model for MixedForest {
     fn variance_between_trees(&self, inputs: &Inputs, threads: &Threads) -> Result<Option<Matrix<f32>>> {
         let (weights, predictions) = self.predict_apart(inputs, threads)?;
         let soft = self.soft.iter().map(|part| part.forest.variance_between_trees(inputs, threads));
-        let grown = self.grown.iter().map(|part| part.forest.variance_between_trees(inputs, threads));
+        let grown = self.grown.iter().map(|part| part.forest.model().variance_between_trees(inputs, threads));
         let mean = self.mean.iter().map(|_| Ok(None));
         let variances = soft.chain(grown).chain(mean).collect::<Result<Vec<_>>>()?;
         mixed_variance(&weights, &predictions.iter().collect::<Vec<_>>(), &variances).map(Some)
