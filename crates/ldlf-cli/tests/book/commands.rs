@@ -78,10 +78,14 @@ fn run(page: &Page) -> (Vec<String>, Vec<(Range<usize>, String)>) {
     (wrong, outputs)
 }
 
-/// Compares the figures that the commands of a page drew with those that the page shows, or puts them in their place.
+/// Compares the figures and reports that the commands of a page made with those that the page shows, or puts them in their place.
 fn figures(page: &Page, folder: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
-    for shown in page.targets().iter().filter(|target| target.ends_with(".svg")) {
+    for target in page.targets() {
+        let shown = target.split('#').next().unwrap_or_default();
+        if !shown.ends_with(".svg") && !shown.ends_with(".html") {
+            continue;
+        }
         let place = repository().join(&page.path).parent().expect("a folder").join(shown);
         let Ok(drawn) = std::fs::read_to_string(folder.join(place.file_name().expect("a file"))) else {
             continue;
