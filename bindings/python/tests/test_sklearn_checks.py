@@ -9,7 +9,6 @@ PREDICT = "predict gives the distribution, of shape (rows, labels); the check ex
 BATCHES = "each mini-batch is drawn from the rows: a row of weight 2 is not drawn twice as often"
 HELD_OUT = "some rows are drawn to be held out or left out, and a row of weight 2 is one row of them"
 FOLDS = "a parameter is chosen on folds of the rows, and two copies of a row may be in different folds"
-NEAR = "the distance of a row to one kept from training is a small difference of large products, whose rounding depends on the rows beside it"
 NEIGHBOURS = "the k nearest rows are counted, and a row of weight 2 is one of them, not two"
 # Forests and networks with full batches are in test_weights.py: there a row of weight 2 is two rows up to rounding.
 WEIGHTS = {
@@ -36,8 +35,6 @@ def expected_failures(estimator):
     expected = {}
     if hasattr(estimator, "predict_proba") and not is_classifier(estimator) and not is_regressor(estimator):
         expected |= {"check_estimator_sparse_array": PREDICT, "check_estimator_sparse_matrix": PREDICT}
-    if name == "KernelRidgeLDL":
-        expected["check_methods_subset_invariance"] = NEAR
     if name in WEIGHTS:
         kinds = ("dense", "sparse")
         expected |= {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS[name] for kind in kinds}

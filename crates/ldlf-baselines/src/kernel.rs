@@ -57,8 +57,8 @@ impl Kernel {
                 out.iter_mut().for_each(|d| *d = (-gamma * *d).exp());
             }
             Kernel::Laplace { rate } => {
-                kept.squared_distances(queries, range, among, out);
-                out.iter_mut().for_each(|d| *d = (-rate * d.max(0.0).sqrt()).exp());
+                kept.distances(queries, range, among, out);
+                out.iter_mut().for_each(|d| *d = (-rate * *d).exp());
             }
         }
     }

@@ -11,6 +11,9 @@ use ldlf_core::stored::{Array, Parts};
 use ldlf_core::{Csr, Error, Features, Matrix, Result};
 use ldlf_math::product::{Accumulate, View, ViewMut, product};
 
+/// The squared distance, as a part of the squared norms, below which the difference of norms and products is not precise.
+const NEARLY_EQUAL: f32 = 1e-2;
+
 /// Rows to compare with, their squared norms, and the layout for fast products.
 #[derive(Clone, Debug)]
 pub(crate) struct ReferenceRows {
@@ -91,6 +94,27 @@ impl ReferenceRows {
                     *d = (x - 2.0 * *d + y).max(0.0);
                 }
             },);
+        }
+    }
+
+    /// Writes `|x_i - y_j|` in the layout of [`ReferenceRows::products`].
+    ///
+    /// The root enlarges what rounding leaves of the distance of two rows that are nearly equal, and rounding depends on the rows that a
+    /// product multiplies together: such pairs are measured by their differences.
+    pub(crate) fn distances(&self, queries: &Features, range: Range<usize>, among: usize, out: &mut [f32]) {
+        self.squared_distances(queries, range.clone(), among, out);
+        let mut difference = vec![0.0; self.rows.cols()];
+        for (row, out) in range.zip(out.chunks_exact_mut(among.max(1))) {
+            let x = squared_norm(queries, row);
+            for ((at, d), &y) in out.iter_mut().enumerate().zip(&self.squared_norms) {
+                if *d < NEARLY_EQUAL * (x + y) {
+                    difference.fill(0.0);
+                    queries.copy_row_into(row, &mut difference);
+                    self.rows.for_each_in_row(at, |column, value| difference[column] -= value);
+                    *d = difference.iter().map(|&d| f64::from(d).powi(2)).sum::<f64>() as f32;
+                }
+                *d = d.sqrt();
+            }
         }
     }
 
@@ -224,6 +248,17 @@ mod tests {
             sparse.push_row(row.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(j, v)| (j as u32, *v)));
         }
         (Features::Dense(dense), Features::Sparse(sparse))
+    }
+
+    #[test]
+    fn distances_of_nearly_equal_rows_are_precise() {
+        let kept = Features::Dense(Matrix::from_rows(&[[1000.0, 2000.0, 3000.0], [0.0, 0.0, 0.0]]));
+        let query = Features::Dense(Matrix::from_rows(&[[1000.0, 2000.003, 3000.004]]));
+        let mut out = [0.0; 2];
+        ReferenceRows::new(kept).distances(&query, 0..1, 2, &mut out);
+        // Neighbouring numbers of single precision are 1e-4 and 2e-4 apart here.
+        assert!((out[0] - 0.005).abs() < 2e-4, "{}", out[0]);
+        assert!((out[1] - 14e6f32.sqrt()).abs() < 0.01, "{}", out[1]);
     }
 
     #[test]

@@ -184,7 +184,12 @@ impl Familiarity {
 
     /// Rebuilds, checked, what [`Familiarity::store`] kept; `None` where it kept nothing.
     pub fn load(parts: &Parts, features: usize) -> Result<Option<Self>> {
-        let Some(usual) = Ladder::load(DISTANCES, parts)? else { return Ok(None) };
+        let Some(usual) = Ladder::load(DISTANCES, parts)? else {
+            return match parts.has("familiarity.centre") {
+                true => Err(Error::model_file("the model file lacks the distances of its \"familiarity\"")),
+                false => Ok(None),
+            };
+        };
         let centre = parts.f32s("familiarity.centre", &[features])?;
         let scale = parts.f32s("familiarity.scale", &[features])?;
         let dimensions = parts.shape("familiarity.middle")?.first().copied().unwrap_or(0);
