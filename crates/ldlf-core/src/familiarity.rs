@@ -1,7 +1,7 @@
 //! Rows unlike the training rows: how far a row is from them, beside how far they are from each other.
 //!
 //! Every feature is standardised and compressed, `asinh((x - mean) / deviation)`, so that one wild value does not hide the others, and
-//! where features are many, up to [`DIMENSIONS`] random sums of them with signs take their place. A row's distance is
+//! where features are many, up to 32 random sums of them with signs take their place. A row's distance is
 //! `(z - m)' C^-1 (z - m)`, with the mean and the covariance of one half of the training rows. The other half says which distances are
 //! usual: the *familiarity* of a row is the fraction of them, the row itself counted, that are at least as far.
 //!
