@@ -43,6 +43,7 @@ const SOURCES: &[&str] = &[
     "crates/ldlf-math/src",
     "crates/ldlf-onnx/src",
     "crates/ldlf-report/src",
+    "crates/ldlf-linear/src",
     "crates/ldlf-trees/src",
 ];
 

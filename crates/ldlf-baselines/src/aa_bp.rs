@@ -2,6 +2,7 @@
 
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, StopReason};
+use ldlf_linear::softmax_loss::negative_entropy;
 use ldlf_math::optimise::step::{Optimizer, Step};
 use ldlf_math::random::permutation;
 
@@ -9,7 +10,6 @@ use crate::network::{Batch, Network, Output, Pass, check_memory};
 use crate::network_model::{self, NetworkModel};
 use crate::progress::{Progress, split};
 use crate::scaling::{FeatureScaling, Scaling};
-use crate::softmax_loss::negative_entropy;
 
 ldlf_core::parameters! {
     /// Parameters of `aa-bp`.

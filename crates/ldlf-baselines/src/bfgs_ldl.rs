@@ -5,12 +5,13 @@ use std::ops::{ControlFlow, RangeInclusive};
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, FitContext, Fitted, Model, Preset, Result, Seed, StopReason,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Model, Preset, Result, Seed, StopReason,
 };
+use ldlf_linear::objective::Objective;
 use ldlf_math::memory;
 use ldlf_math::optimise::{Ending, Lbfgs, Minimum};
 
-use crate::maximum_entropy::{MaximumEntropy, Objective};
+use crate::maximum_entropy::MaximumEntropy;
 use crate::progress::{Progress, mean_kl, split};
 use crate::scaling::{FeatureScaling, Scaling};
 
@@ -111,12 +112,10 @@ impl Algorithm for BfgsLdl {
             return Ok(Fitted::new(Box::new(model), summary));
         }
         run.progress.hold(held, p.patience);
-        let mut objective = Objective::new(
-            training.as_ref().unwrap_or(data),
-            &run.scaling,
-            choice.l2,
-            run.progress.threads(),
-        )?;
+        let training = training.as_ref().unwrap_or(data);
+        let rows = run.scaling.apply(training.features()?);
+        let tabular = training.tabular()?.with_features(&rows);
+        let mut objective = Objective::new(tabular, choice.l2, run.progress.threads());
         let minimum = run.minimise(&mut objective, choice.start, choice.l2, p.tolerance)?;
         if !minimum.loss.is_finite() {
             return Err(Error::training("bfgs-ldl met a loss that is not finite")
@@ -222,9 +221,14 @@ impl Run<'_, '_, '_> {
             let l2 = FIRST_STEPS.map(penalty).find(|&l2| l2 <= data.rows() as f64).unwrap_or(penalty(0));
             return Ok(Choice { l2, start, stopped: None });
         }
+        let scaled: Vec<Features> = splits
+            .iter()
+            .map(|(training, _)| Ok(self.scaling.apply(training.features()?)))
+            .collect::<Result<_>>()?;
         let mut walks = Vec::with_capacity(splits.len());
-        for (training, held) in splits {
-            let objective = Objective::new(training, &self.scaling, 0.0, self.progress.threads())?;
+        for ((training, held), rows) in splits.iter().zip(&scaled) {
+            let tabular = training.tabular()?.with_features(rows);
+            let objective = Objective::new(tabular, 0.0, self.progress.threads());
             walks.push(Walk { objective, held, theta: start.clone(), strongest: start.clone() });
         }
         let mut best = Tried { step: *FIRST_STEPS.start(), kl: f64::INFINITY, start };

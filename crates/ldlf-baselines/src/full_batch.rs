@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use ldlf_core::{Dataset, Features, Result, Threads};
+use ldlf_linear::softmax_loss::negative_entropy;
 use ldlf_math::parallel::chunks;
 
 use crate::network::{BLOCK, Batch, Network, Pass};
 use crate::scaling::Scaling;
-use crate::softmax_loss::negative_entropy;
 
 /// Penalty on the mean activation of hidden units: `strength sum_j K-L(activity || mean activation of unit j)`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Algorithm, Dataset, Facts, Features, FitContext, Fitted, Model, Preset, Result, StopReason};
+use ldlf_linear::objective::Objective;
 use ldlf_math::memory;
 use ldlf_math::parallel::chunks;
 
-use crate::maximum_entropy::{MaximumEntropy, Objective};
+use crate::maximum_entropy::MaximumEntropy;
 use crate::progress::{Progress, split};
 use crate::scaling::{FeatureScaling, Scaling};
 
@@ -64,7 +65,8 @@ impl Algorithm for IisLdl {
         let scaling = Scaling::choose(p.scaling, data)?;
         let (training, held) = split(data, p.validation_fraction, p.patience, context);
         let training = training.as_ref().unwrap_or(data);
-        let objective = Objective::new(training, &scaling, 0.0, &context.threads)?;
+        let rows = scaling.apply(training.features()?);
+        let objective = Objective::new(training.tabular()?.with_features(&rows), 0.0, &context.threads);
         let equations = Equations::new(objective.rows(), training);
         let mut theta = vec![0.0; equations.columns.len() * labels];
         let mut masses = vec![0.0; training.rows() * labels];

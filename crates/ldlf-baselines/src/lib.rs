@@ -2,7 +2,6 @@
 //! One file and one line per baseline; a file has its parameters, its algorithm and its model.
 
 pub mod boosting;
-mod centring;
 mod cholesky;
 mod clusters;
 mod full_batch;
@@ -20,7 +19,6 @@ mod progress;
 mod quadratic;
 mod reference_rows;
 pub mod scaling;
-mod softmax_loss;
 mod stages;
 mod svc;
 mod svr;

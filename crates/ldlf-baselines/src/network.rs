@@ -8,12 +8,11 @@ use std::ops::Range;
 
 use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::{Dataset, Features, Result, Seed};
+use ldlf_linear::softmax_loss::soften;
 use ldlf_math::memory;
 use ldlf_math::numeric::{sigmoid, softmax_in_place};
 use ldlf_math::product::{Accumulate, Float, View, ViewMut, product};
 use ldlf_math::random::normal;
-
-use crate::softmax_loss::soften;
 
 /// Rows per forward and backward pass.
 pub(crate) const BLOCK: usize = 64;

@@ -198,6 +198,16 @@ impl Encoder {
         self.bias
     }
 
+    /// The same with an input of ones at the end.
+    pub fn with_bias(self) -> Self {
+        Encoder { bias: true, ..self }
+    }
+
+    /// The same without that input.
+    pub fn without_bias(self) -> Self {
+        Encoder { bias: false, ..self }
+    }
+
     /// Whether a feature that is zero gives an input that is zero, so that sparse rows stay sparse.
     fn keeps_zeros(&self) -> bool {
         self.ranks.is_empty() && self.shift.iter().all(|&shift| shift == 0.0)

@@ -13,15 +13,18 @@ use ldlf_trees::tree_forest::ForestModel;
 use serde::{Deserialize, Serialize};
 
 use crate::choice::{Choice, Tried};
+use crate::log_linear::LogLinear;
 use crate::shallow_forest::ShallowForest;
 use crate::single_row::SingleRow;
 
-/// `p(x) = sum_m w_m p_m(x)` over soft forests, grown forests and the mean training distribution.
+/// `p(x) = sum_m w_m p_m(x)` over soft forests, grown forests, a linear model and the mean training distribution.
 pub struct MixedForest {
     /// Soft forests, each with its own settings.
     pub soft: Vec<Part>,
     /// Grown forests.
     pub grown: Vec<GrownPart>,
+    /// A linear model and its weight.
+    pub linear: Option<(LogLinear, f32)>,
     /// The mean training distribution and its weight.
     pub mean: Option<(Vec<f32>, f32)>,
     /// What was tried on the way, for whoever asks why.
@@ -127,6 +130,7 @@ impl MixedForest {
     pub fn without_idle(mut self) -> Self {
         self.soft.retain(|part| part.weight > 0.0);
         self.grown.retain(|part| part.weight > 0.0);
+        self.linear = self.linear.filter(|(_, weight)| *weight > 0.0);
         self.mean = self.mean.filter(|(_, weight)| *weight > 0.0);
         self
     }
@@ -136,11 +140,12 @@ impl MixedForest {
         parts.details.contains_key(MIXTURE)
     }
 
-    /// Weights of all members: soft forests, the grown one, the mean.
+    /// Weights of all members: soft forests, grown ones, the linear model, the mean.
     fn weights(&self) -> Vec<f32> {
         let soft = self.soft.iter().map(|part| part.weight);
         let grown = self.grown.iter().map(|part| part.weight);
-        soft.chain(grown).chain(self.mean.iter().map(|(_, weight)| *weight)).collect()
+        let linear = self.linear.iter().map(|(_, weight)| *weight);
+        soft.chain(grown).chain(linear).chain(self.mean.iter().map(|(_, weight)| *weight)).collect()
     }
 
     /// Rebuilds a mixture, checked, from what [`MixedForest::store`] added.
@@ -148,7 +153,8 @@ impl MixedForest {
         let stored: Vec<StoredPart> = parts.detail(MIXTURE)?;
         let kinds: Vec<String> = parts.detail(GROWN)?;
         let has_mean = parts.has("mean_distribution");
-        let count = stored.len() + kinds.len() + usize::from(has_mean);
+        let has_linear = parts.has("linear.theta");
+        let count = stored.len() + kinds.len() + usize::from(has_linear) + usize::from(has_mean);
         let weights = parts.f32s("mixture_weights", &[count])?;
         if count == 0 || !on_simplex(&weights, 1e-4) {
             return Err(Error::model_file("the model file's \"mixture_weights\" are not shares of 1"));
@@ -163,6 +169,12 @@ impl MixedForest {
             let forest = GrownForest::load(&kind, &parts.within(&format!("grown.{number}"))?, shape)?;
             grown.push(GrownPart { kind, forest, weight: weights[soft.len() + number] });
         }
+        let linear = match has_linear {
+            true => {
+                Some((LogLinear::load(&parts.within("linear")?, shape)?, weights[soft.len() + grown.len()]))
+            }
+            false => None,
+        };
         let mean = match has_mean {
             true => Some((parts.f32s("mean_distribution", &[shape.labels])?, weights[count - 1])),
             false => None,
@@ -170,7 +182,7 @@ impl MixedForest {
         if mean.as_ref().is_some_and(|(mean, _)| !on_simplex(mean, 1e-4)) {
             return Err(Error::model_file("the model file's \"mean_distribution\" is not a distribution"));
         }
-        Ok(MixedForest { soft, grown, mean, tried: parts.detail("tried")? })
+        Ok(MixedForest { soft, grown, linear, mean, tried: parts.detail("tried")? })
     }
 
     /// The weight and the predictions of every member.
@@ -181,6 +193,9 @@ impl MixedForest {
         }
         for part in &self.grown {
             predictions.push(part.forest.model().predict(inputs, threads)?.into_distributions()?);
+        }
+        if let Some((model, _)) = &self.linear {
+            predictions.push(model.predict(inputs, threads)?);
         }
         if let Some((mean, _)) = &self.mean {
             predictions.push(Matrix::new(inputs.rows(), mean.len(), mean.repeat(inputs.rows()))?);
@@ -204,8 +219,8 @@ impl Model for MixedForest {
         let (weights, predictions) = self.predict_apart(inputs, threads)?;
         let soft = self.soft.iter().map(|part| part.forest.variance_between_trees(inputs, threads));
         let grown = self.grown.iter().map(|part| part.forest.model().variance_between_trees(inputs, threads));
-        let mean = self.mean.iter().map(|_| Ok(None));
-        let variances = soft.chain(grown).chain(mean).collect::<Result<Vec<_>>>()?;
+        let others = self.weights().len() - self.soft.len() - self.grown.len();
+        let variances = soft.chain(grown).chain((0..others).map(|_| Ok(None))).collect::<Result<Vec<_>>>()?;
         mixed_variance(&weights, &predictions.iter().collect::<Vec<_>>(), &variances).map(Some)
     }
 
@@ -223,6 +238,11 @@ impl Model for MixedForest {
             parts.put_within(&format!("grown.{number}"), own);
         }
         parts.put_detail(GROWN, self.grown.iter().map(|part| &part.kind).collect::<Vec<_>>());
+        if let Some((model, _)) = &self.linear {
+            let mut own = Parts::new();
+            model.store(&mut own);
+            parts.put_within("linear", own);
+        }
         if let Some((mean, _)) = &self.mean {
             parts.put("mean_distribution", Array::F32(vec![mean.len()], mean.clone()));
         }
@@ -251,6 +271,9 @@ impl Model for MixedForest {
             let text = format!("weight {weight:.2}, {} trees, {kind}", forest.trees());
             lines.push(("grown trees".to_string(), Value::from(text)));
         }
+        if let Some((_, weight)) = &self.linear {
+            lines.push(("linear".to_string(), Value::from(format!("weight {weight:.2}"))));
+        }
         if let Some((_, weight)) = &self.mean {
             lines.push(("mean".to_string(), Value::from(format!("weight {weight:.2}"))));
         }
@@ -271,6 +294,9 @@ impl Model for MixedForest {
             let scope = format!("grown_{number}");
             let flow = graph.within(&scope, |graph| part.forest.model().add_to_graph(graph, features))?;
             members.push((part.weight, flow));
+        }
+        if let Some((model, weight)) = &self.linear {
+            members.push((*weight, graph.within("linear", |graph| model.add_to_graph(graph, features))));
         }
         if let Some((mean, weight)) = &self.mean {
             members.push((*weight, graph.f32s("mean_distribution", &[1, mean.len()], mean.clone())));
@@ -294,6 +320,9 @@ impl Model for MixedForest {
             let own = part.forest.model().contributions(background, rows, threads)?;
             members.push((f64::from(part.weight), own));
         }
+        if let Some((model, weight)) = &self.linear {
+            members.push((f64::from(*weight), model.contributions(background, rows, threads)?));
+        }
         if let Some((mean, weight)) = &self.mean {
             members.push((f64::from(*weight), Contributions::of_constant(mean, rows.rows(), rows.cols())));
         }
@@ -311,7 +340,8 @@ impl MixedForest {
     fn labels(&self) -> usize {
         let soft = self.soft.first().map(|part| part.forest.head.shape().labels);
         let grown = self.grown.first().map(|part| part.forest.labels());
-        soft.or(grown).or(self.mean.as_ref().map(|(mean, _)| mean.len())).unwrap_or(0)
+        let linear = self.linear.as_ref().map(|(model, _)| model.labels());
+        soft.or(grown).or(linear).or(self.mean.as_ref().map(|(mean, _)| mean.len())).unwrap_or(0)
     }
 }
 
@@ -334,6 +364,10 @@ impl RowPredictor for MixedRow<'_> {
         for part in &self.model.grown {
             part.forest.add_row(row, part.weight, &mut self.output, &mut self.room);
         }
+        if let Some((model, weight)) = &self.model.linear {
+            model.predict_one(row, &mut self.room);
+            self.output.iter_mut().zip(&self.room).for_each(|(out, share)| *out += weight * share);
+        }
         if let Some((mean, weight)) = &self.model.mean {
             self.output.iter_mut().zip(mean).for_each(|(out, share)| *out += weight * share);
         }
@@ -345,9 +379,11 @@ impl RowPredictor for MixedRow<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encoder::{Encoder, Scaling};
+    use crate::linear::LinearMap;
     use ldlf_trees::regression_tree::Sketch;
 
-    /// Boosted trees of one split beside the mean.
+    /// Boosted trees of one split and a linear model beside the mean.
     fn model() -> MixedForest {
         let tree = |threshold: f32| {
             let mut sketch = Sketch::new(3);
@@ -358,9 +394,13 @@ mod tests {
         };
         let boosted = BoostedModel::new(vec![-1.0, -1.2, -1.1], vec![tree(0.5), tree(-0.5)]);
         let forest = GrownForest::Boosted(boosted);
+        let encoder = Encoder::fit(&rows(), &[0, 1, 2], None, Scaling::Standard, 5.0, 0, true);
+        let theta = vec![0.3, -0.2, 0.1, 0.8, -0.5, 0.0, 0.1, 0.2, -0.3];
+        let linear = LogLinear { encoder, map: LinearMap::from_weights(3, 3, theta) };
         MixedForest {
             soft: Vec::new(),
-            grown: vec![GrownPart { kind: BOOSTED.into(), forest, weight: 0.7 }],
+            grown: vec![GrownPart { kind: BOOSTED.into(), forest, weight: 0.4 }],
+            linear: Some((linear, 0.3)),
             mean: Some((vec![0.2, 0.3, 0.5], 0.3)),
             tried: Vec::new(),
         }
@@ -375,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn boosted_trees_come_back_from_a_model_file() {
+    fn members_come_back_from_a_model_file() {
         let (model, mut parts) = (model(), Parts::new());
         model.store(&mut parts);
         let again = MixedForest::load(&parts, &ModelShape { features: 2, labels: 3 }).unwrap();
@@ -383,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn single_rows_meet_boosted_trees_too() {
+    fn single_rows_meet_every_member() {
         let model = model();
         let all = predicted(&model);
         let mut single = model.row_predictor().unwrap();

@@ -23,7 +23,8 @@ use crate::boosted::boost;
 use crate::choice::{Choice, SHALLOW, STAGES, Tried, best_of, finalists, next_stage};
 use crate::encoder::Scaling;
 use crate::grown::{Grown, grow};
-use crate::plan::{Iterations, LeaveOutPlan, Plan};
+use crate::linear_member::{LinearMember, fit_linear};
+use crate::plan::{Encoding, Iterations, LeaveOutPlan, Plan};
 use crate::shallow::{Forest, ForestParameters, fit_as_told};
 use crate::shallow_forest::ShallowForest;
 use crate::training::{Checked, Outcome, Prepared, check_sizes, train_prepared};
@@ -147,9 +148,13 @@ impl Race<'_> {
             }
             _ => None,
         };
+        let linear = match stopped {
+            None => self.linear(&chosen, weighing::lowest(self.data, &finished, &grown), &groups, context)?,
+            Some(_) => None,
+        };
         let interrupted = context.check_interrupted().is_err();
         let stopped = stopped.or(interrupted.then_some(StopReason::Interrupted));
-        let mut members = Members { data: self.data, soft: finished, grown, boosted };
+        let mut members = Members { data: self.data, soft: finished, grown, boosted, linear };
         members.finish_grown(self.parameters.grown_trees, &context.threads)?;
         let summary = Summary {
             iterations: members.soft.iter().map(|outcome| outcome.summary.iterations).sum(),
@@ -160,6 +165,26 @@ impl Race<'_> {
             ..Summary::at_once()
         };
         members.assemble(tried, &chosen, summary)
+    }
+
+    /// The linear model beside the trees, with features scaled as they are read and by ranks.
+    fn linear(
+        &self,
+        chosen: &[Tried],
+        reached: f64,
+        groups: &RowGroups,
+        context: &mut FitContext<'_>,
+    ) -> Result<Option<LinearMember>> {
+        let Some(first) = chosen.first() else { return Ok(None) };
+        let scalings = match (self.parameters.scaling.given(), self.features) {
+            (Some(scaling), _) => vec![scaling],
+            (None, Features::Dense(_)) => vec![Scaling::Standard, Scaling::Ranks],
+            (None, Features::Sparse(_)) => vec![Scaling::Standard],
+        };
+        let encoding = self.plan(&first.choice, 1).encoding;
+        let encodings: Vec<_> =
+            scalings.into_iter().map(|scaling| Encoding { scaling, ..encoding }).collect();
+        fit_linear(&encodings, self.data, groups, reached, context)
     }
 
     /// Lets settings race, stage by stage, and chooses those that are trained to the end.

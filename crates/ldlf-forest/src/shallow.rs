@@ -22,7 +22,7 @@ ldlf_core::parameters! {
         /// Number of soft trees; auto is 20, or where the fit chooses 30 for a strong signal and 40 if they are shallow.
         trees: Auto<usize> = Auto::Auto, at_least 1, at_most 1_000_000, known_as "n_estimators";
         /// Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout, leaf_prior) by rows that
-        /// trees leave out, and mixes in grown trees where they help. If false, the parameters are taken as they are, and `auto`
+        /// trees leave out, and mixes in grown trees and a linear model where they help. If false, the parameters are taken as they are, and `auto`
         /// stands for fixed values.
         choose: bool = true, except "false for `NeuralDecisionForest`";
         /// Groups of rows of which every tree leaves out one, which gives out-of-fold predictions; 0 leaves out none, as in the paper.

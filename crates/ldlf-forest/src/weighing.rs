@@ -8,6 +8,7 @@ use ldlf_core::{Auto, Dataset, Fitted, Matrix, Result, Threads};
 use crate::boosted::Boosted;
 use crate::choice::Tried;
 use crate::grown::Grown;
+use crate::linear_member::LinearMember;
 use crate::mixed_forest::{BOOSTED, GrownForest, GrownPart, MixedForest, Part};
 use crate::training::Outcome;
 
@@ -18,7 +19,7 @@ const SURE: f64 = 0.5;
 /// Grown trees are added until they err by less than this part of the mixture's divergence, as far as that is for want of trees.
 const WANT_OF_TREES: f64 = 0.002;
 
-/// Soft forests, grown ones, boosted trees; the mean is always one more.
+/// Soft forests, grown ones, boosted trees, a linear model; the mean is always one more.
 pub struct Members<'a> {
     /// What all learn from.
     pub data: &'a Dataset,
@@ -28,6 +29,8 @@ pub struct Members<'a> {
     pub grown: Vec<Grown>,
     /// Boosted trees, where they come near the others.
     pub boosted: Option<Boosted>,
+    /// A linear model, where it comes near the others.
+    pub linear: Option<LinearMember>,
 }
 
 /// The lowest divergence that a soft or a grown forest will have by itself, as far as rows tell that it did not see.
@@ -43,7 +46,7 @@ pub fn lowest(data: &Dataset, soft: &[Outcome], grown: &[Grown]) -> f64 {
 }
 
 impl Members<'_> {
-    /// What every member says about rows that it did not see: soft forests, grown ones, boosted trees, the mean.
+    /// What every member says about rows that it did not see: soft forests, grown ones, boosted trees, the linear model, the mean.
     fn candidates<'c>(&'c self, mean: &'c Matrix<f32>) -> Vec<Candidate<'c>> {
         let soft = self.soft.iter().filter_map(|outcome| {
             let checked = outcome.checked.as_ref()?;
@@ -56,7 +59,12 @@ impl Members<'_> {
             .map(|grown| Candidate { predicted: &grown.unseen.predicted, gain: SURE * grown.gain() });
         let boosted =
             self.boosted.iter().map(|boosted| Candidate { predicted: &boosted.out_of_fold, gain: 0.0 });
-        soft.chain(grown).chain(boosted).chain([Candidate { predicted: mean, gain: 0.0 }]).collect()
+        let linear = self.linear.iter().map(|linear| Candidate { predicted: &linear.out_of_fold, gain: 0.0 });
+        soft.chain(grown)
+            .chain(boosted)
+            .chain(linear)
+            .chain([Candidate { predicted: mean, gain: 0.0 }])
+            .collect()
     }
 
     /// The weights of all members; none where trees were too few to leave out rows.
@@ -102,7 +110,7 @@ impl Members<'_> {
             summary.validation_kl = Some(kl - gain);
             out_of_fold = Some(mixed);
         }
-        let Members { data, soft: finished, grown, boosted } = self;
+        let Members { data, soft: finished, grown, boosted, linear } = self;
         let mut weights = weights.into_iter().map(|weight| weight as f32);
         let mut soft = Vec::new();
         for (outcome, tried) in finished.into_iter().zip(chosen) {
@@ -118,9 +126,10 @@ impl Members<'_> {
             .zip(weights.by_ref())
             .map(|((kind, forest), weight)| GrownPart { kind: kind.into(), forest, weight })
             .collect();
+        let linear = linear.map(|linear| (linear.model, weights.next().unwrap_or(0.0)));
         let distribution = data.mean_target().iter().map(|&share| share as f32).collect();
         let mean = weights.next().map(|weight| (distribution, weight));
-        let model = MixedForest { soft, grown, mean, tried }.without_idle();
+        let model = MixedForest { soft, grown, linear, mean, tried }.without_idle();
         Ok(Fitted { model: Box::new(model), summary, out_of_fold })
     }
 }

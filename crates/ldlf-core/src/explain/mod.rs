@@ -5,7 +5,8 @@
 //!
 //! How they are found, and what that means:
 //! - **Along the splits** ([`Method::Splits`]), for averaged trees, soft trees and their mixtures: every split that a row passes moves the
-//!   expected distribution, and the move belongs to the features of the split. Exact and fast. These are not Shapley values: with
+//!   expected distribution, and the move belongs to the features of the split; a linear member moves it along the line from the mean
+//!   inputs. Exact and fast. These are not Shapley values: with
 //!   features that act together, the split nearest to the leaf gets the most.
 //! - **By permutation** ([`Method::Shapley`], [`Method::Permutation`]), for every other model, mixtures with boosted trees among them: the columns of background rows are
 //!   replaced by those of the row, one after the other, and every column is credited with what its replacement changed. Averaged over

@@ -6,14 +6,14 @@
 use ldlf_core::{Dataset, Features};
 
 /// The weighted mean of every column.
-pub(crate) struct Centring {
+pub struct Centring {
     means: Vec<f64>,
     labels: usize,
 }
 
 impl Centring {
     /// The means of `rows`, which are the scaled rows of `data`.
-    pub(crate) fn new(rows: &Features, data: &Dataset) -> Self {
+    pub fn new(rows: &Features, data: &Dataset) -> Self {
         let mut means = vec![0.0; rows.cols()];
         let mut total = 0.0;
         for row in 0..rows.rows() {
@@ -26,17 +26,17 @@ impl Centring {
     }
 
     /// From plain parameters `[features + 1, labels]` to centred ones, in place.
-    pub(crate) fn centre(&self, theta: &mut [f64]) {
+    pub fn centre(&self, theta: &mut [f64]) {
         self.move_bias(theta, 1.0);
     }
 
     /// From centred parameters to plain ones, in place.
-    pub(crate) fn restore(&self, theta: &mut [f64]) {
+    pub fn restore(&self, theta: &mut [f64]) {
         self.move_bias(theta, -1.0);
     }
 
     /// From the gradient by plain parameters to that by centred ones, in place.
-    pub(crate) fn centre_gradient(&self, gradient: &mut [f64]) {
+    pub fn centre_gradient(&self, gradient: &mut [f64]) {
         let (slopes, bias) = gradient.split_at_mut(self.means.len() * self.labels);
         for (slopes, mean) in slopes.chunks_exact_mut(self.labels).zip(&self.means) {
             slopes.iter_mut().zip(&*bias).for_each(|(s, b)| *s -= mean * b);

@@ -5,7 +5,7 @@ use ldlf_math::numeric::xlogy;
 
 /// Turns the scores of one row into `w p` and returns `-w sum_y d_y ln p_y`. A target's sum is 1 up to the rounding of single
 /// precision; `p` is stretched to the same sum, so that `w (p - d)` is the exact gradient.
-pub(crate) fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
+pub fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (mut sum, mut mass, mut dot) = (0.0, 0.0, 0.0);
     for (s, &d) in scores.iter_mut().zip(target) {
@@ -22,7 +22,7 @@ pub(crate) fn soften(scores: &mut [f64], target: &[f32], weight: f64) -> f64 {
 }
 
 /// `sum_i w_i sum_y d_iy ln d_iy`: what turns the cross-entropies that [`soften`] returns into K-L divergences.
-pub(crate) fn negative_entropy(data: &Dataset) -> f64 {
+pub fn negative_entropy(data: &Dataset) -> f64 {
     let of_row = |target: &[f32]| target.iter().map(|&d| xlogy(f64::from(d), f64::from(d))).sum::<f64>();
     data.targets()
         .iter_rows()
