@@ -259,26 +259,32 @@ mod tests {
         assert!(kl < 0.01 * fresh.mean_kl(), "{kl} {}", fresh.mean_kl());
     }
 
-    #[test]
-    fn what_is_said_of_left_out_rows_is_worse_than_what_is_said_of_known_ones() {
+    /// The same columns with targets that have nothing to do with them.
+    fn noise_rows(rows: usize) -> Dataset {
         let noise = |row: usize| [value(row, 77) + 0.6, value(row, 91) + 0.6, 0.5];
-        let targets: Vec<f32> = (0..60)
+        let targets: Vec<f32> = (0..rows)
             .flat_map(|row| {
                 let sum: f32 = noise(row).iter().sum();
                 noise(row).map(|share| share / sum)
             })
             .collect();
-        let data = linear_rows(60).with_targets(Matrix::new(60, 3, targets).unwrap()).unwrap();
+        linear_rows(rows).with_targets(Matrix::new(rows, 3, targets).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_said_of_left_out_rows_is_worse_than_what_is_said_of_known_ones() {
+        let data = noise_rows(120);
         let found = fitted(&data, f64::INFINITY, 1).unwrap();
         let seen = found.model.predict(data.inputs(), &Threads::one()).unwrap();
-        let kl = |said: &Matrix<f32>| HeldOutKl::of(&data, 0..60, said.as_slice()).mean();
+        let kl = |said: &Matrix<f32>| HeldOutKl::of(&data, 0..120, said.as_slice()).mean();
         assert!(kl(&seen) < kl(&found.out_of_fold));
-        assert!(kl(&found.out_of_fold) < 1.05 * data.mean_kl(), "the strongest penalty is the mean");
+        let (said, mean) = (kl(&found.out_of_fold), data.mean_kl());
+        assert!(said < 1.1 * mean, "the strongest penalty is nearly the mean: {said} {mean}");
     }
 
     #[test]
     fn what_cannot_come_near_is_given_up() {
-        assert!(fitted(&linear_rows(60), 1e-9, 1).is_none());
+        assert!(fitted(&noise_rows(120), 1e-3, 1).is_none());
     }
 
     #[test]
