@@ -1,4 +1,4 @@
-//! Plain loops, compiled for several instruction sets and dispatched at run time: a stock build runs AVX2 or AVX-512 code where it can.
+//! Plain loops, compiled for several instruction sets and dispatched at run time: a stock build runs AVX2, AVX-512 or NEON code where it can.
 
 use std::sync::OnceLock;
 
@@ -9,6 +9,8 @@ pub use pulp::{Simd, WithSimd, bytemuck};
 pub enum Level {
     /// The baseline of the architecture.
     Portable,
+    /// NEON (64-bit ARM).
+    Neon,
     /// AVX2 and FMA (x86-64-v3).
     V3,
     /// AVX-512 (x86-64-v4).
@@ -16,12 +18,13 @@ pub enum Level {
 }
 
 /// The level in use: the best that the processor has, or less where the environment variable `LDLF_SIMD` says
-/// `portable` or `v3`.
+/// `portable`, `neon` or `v3`. One that the architecture does not have is the next lower one that it has.
 pub fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
     *LEVEL.get_or_init(|| {
         let most = match std::env::var("LDLF_SIMD").as_deref() {
             Ok("portable") => Level::Portable,
+            Ok("neon") => Level::Neon,
             Ok("v3") => Level::V3,
             _ => Level::V4,
         };
@@ -46,7 +49,12 @@ fn best() -> Level {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn best() -> Level {
+    if pulp::aarch64::Neon::try_new().is_some() { Level::Neon } else { Level::Portable }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn best() -> Level {
     Level::Portable
 }
@@ -72,6 +80,14 @@ pub fn dispatch_at<K: WithSimd>(level: Level, kernel: K) -> K::Output {
             && let Some(v3) = pulp::x86::V3::try_new()
         {
             return Simd::vectorize(v3, kernel);
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        if level >= Level::Neon
+            && let Some(neon) = pulp::aarch64::Neon::try_new()
+        {
+            return Simd::vectorize(neon, kernel);
         }
     }
     let _ = level;
@@ -121,7 +137,8 @@ mod tests {
             );
             x
         };
-        assert_eq!(at(Level::Portable), at(Level::V3));
-        assert_eq!(at(Level::Portable), at(Level::V4));
+        for level in [Level::Neon, Level::V3, Level::V4] {
+            assert_eq!(at(Level::Portable), at(level), "{level:?}");
+        }
     }
 }

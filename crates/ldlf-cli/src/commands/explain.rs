@@ -94,7 +94,13 @@ pub fn run(args: &Explain, printer: &Printer) -> Result<Ending> {
         }
     };
     let model = load_model(&args.model)?;
-    model.reads().check(InputKind::Table)?;
+    if model.reads() == InputKind::Images {
+        let model = args.model.display();
+        return Err(Error::data(format!("{model} reads images, which have no columns to explain"))
+            .with_remedy(
+                "make a table of the images with `ldlf features`, train on it, and explain that model",
+            ));
+    }
     let data = all_rows(&model, &args.data, args.format)?;
     let background = match &args.background {
         None => None,

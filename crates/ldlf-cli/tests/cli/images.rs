@@ -342,6 +342,15 @@ error: the rows are a table of features where images are needed; give a folder o
 "#]]
     );
     assert_data_eq!(
+        faces.call("explain m faces --row 0"),
+        str![[r#"
+exit 3
+-- stderr
+error: m reads images, which have no columns to explain; make a table of the images with `ldlf features`, train on it, and explain that model
+
+"#]]
+    );
+    assert_data_eq!(
         faces.call(&format!("train faces {TABLE} {AGES} --learner bfgs-ldl --out n")),
         str![[r#"
 exit 2

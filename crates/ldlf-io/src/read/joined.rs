@@ -8,16 +8,14 @@ use ldlf_core::error::{Message, Place};
 use ldlf_core::{Error, Result};
 
 use super::roles::places;
-use super::source::Source;
+use super::source::Files;
 use super::table::Table;
-use crate::format::{Format, OpenTable};
 
 /// Files one after the other. The columns of each may have another order than those of the first.
 pub(super) struct Joined {
     current: Box<dyn Table>,
     rest: VecDeque<PathBuf>,
-    format: Option<Format>,
-    open: OpenTable,
+    files: Files,
     header: Vec<String>,
     /// Where the columns stand in the current file, if not where they do in the first.
     mapped: Option<Vec<usize>>,
@@ -26,13 +24,13 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    pub fn new(first: Box<dyn Table>, rest: Vec<PathBuf>, format: Option<Format>, open: OpenTable) -> Self {
+    /// `first` is the first of these files, open.
+    pub fn new(first: Box<dyn Table>, files: Files) -> Self {
         let header = first.header().to_vec();
         Joined {
             current: first,
-            rest: rest.into(),
-            format,
-            open,
+            rest: files.paths[1..].iter().cloned().collect(),
+            files,
             header,
             mapped: None,
             chosen: None,
@@ -47,7 +45,7 @@ impl Joined {
     /// Goes on with the next file, if there is one.
     fn next_file(&mut self) -> Result<bool> {
         let Some(path) = self.rest.pop_front() else { return Ok(false) };
-        let first = std::mem::replace(&mut self.current, (self.open)(Source::open(&path, self.format)?)?);
+        let first = std::mem::replace(&mut self.current, self.files.open(&path)?);
         self.notices.extend(first.notices());
         let known = places(self.current.header());
         let column_of = |name: &String| known.get(name.as_str()).copied();

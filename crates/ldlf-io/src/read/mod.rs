@@ -48,6 +48,7 @@ pub mod npz;
 mod numbers;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+mod partitioned;
 mod plan;
 mod roles;
 mod source;

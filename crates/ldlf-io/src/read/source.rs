@@ -9,6 +9,7 @@ use ldlf_core::error::{Subject, shown};
 use ldlf_core::{Error, Result, message};
 
 use super::joined::Joined;
+use super::partitioned::{self, Partition};
 use super::table::Table;
 use super::{empty, no_pipe, read_error, unknown_extension};
 use crate::format::{FORMATS, FileFormat, OpenTable};
@@ -134,11 +135,30 @@ fn stem(path: &Path) -> String {
     unpacked.file_stem().map_or_else(whole, |stem| stem.to_string_lossy().into_owned())
 }
 
+/// Files with the same columns, and how each of them is opened.
+#[derive(Clone)]
+pub(super) struct Files {
+    pub paths: Vec<PathBuf>,
+    pub format: Option<Format>,
+    open: OpenTable,
+    /// The folder that the user named: the folders below it may name columns.
+    root: PathBuf,
+}
+
+impl Files {
+    /// Opens one of them.
+    pub fn open(&self, path: &Path) -> Result<Box<dyn Table>> {
+        self.open_source(Source::open(path, self.format)?, path)
+    }
+
+    fn open_source(&self, source: Source, path: &Path) -> Result<Box<dyn Table>> {
+        Partition::of((self.open)(source)?, &self.root, path)
+    }
+}
+
 /// One table: a file, or several with the same columns, which can be opened more than once.
 pub(super) struct Tables {
-    paths: Vec<PathBuf>,
-    format: Option<Format>,
-    open: OpenTable,
+    files: Files,
     stem: String,
     /// What is not a regular file is read into memory before it is read twice.
     bytes: OnceLock<Arc<Vec<u8>>>,
@@ -160,7 +180,8 @@ impl Tables {
         match open {
             Some(open) => {
                 let stem = if path == Path::new("-") { "stdin".into() } else { stem(path) };
-                Ok(Ok(Tables { paths, format, open, stem, bytes: OnceLock::new() }))
+                let files = Files { paths, format, open, root: path.to_path_buf() };
+                Ok(Ok(Tables { files, stem, bytes: OnceLock::new() }))
             }
             None => Source::open(&paths[0], format).map(Err),
         }
@@ -172,16 +193,16 @@ impl Tables {
 
     /// Opens the table, for the only time.
     pub fn open(&self) -> Result<Box<dyn Table>> {
-        let first = (self.open)(Source::open(&self.paths[0], self.format)?)?;
-        self.with_rest(first)
+        self.with_rest(self.files.open(&self.files.paths[0])?)
     }
 
     /// Opens the table, as may be done again.
     pub fn open_again(&self) -> Result<Box<dyn Table>> {
+        let path = &self.files.paths[0];
         let first = match self.bytes.get() {
             Some(bytes) => self.in_memory(bytes),
             None => {
-                let source = Source::open(&self.paths[0], self.format)?;
+                let source = Source::open(path, self.files.format)?;
                 if source.is_regular() {
                     source
                 } else {
@@ -191,21 +212,21 @@ impl Tables {
                 }
             }
         };
-        self.with_rest((self.open)(first)?)
+        self.with_rest(self.files.open_source(first, path)?)
     }
 
     fn in_memory(&self, bytes: &Arc<Vec<u8>>) -> Source {
-        let format = self.format.or_else(|| Format::of_input(&self.paths[0])).unwrap_or(Format::Csv);
-        let file =
-            if self.stem == "stdin" { "stdin".into() } else { shown(&self.paths[0].display().to_string()) };
+        let path = &self.files.paths[0];
+        let format = self.files.format.or_else(|| Format::of_input(path)).unwrap_or(Format::Csv);
+        let file = if self.stem == "stdin" { "stdin".into() } else { shown(&path.display().to_string()) };
         Source { file, stem: self.stem.clone(), format, handle: Handle::Bytes(Arc::clone(bytes)) }
     }
 
     fn with_rest(&self, first: Box<dyn Table>) -> Result<Box<dyn Table>> {
-        if self.paths.len() == 1 {
+        if self.files.paths.len() == 1 {
             return Ok(first);
         }
-        Ok(Box::new(Joined::new(first, self.paths[1..].to_vec(), self.format, self.open)))
+        Ok(Box::new(Joined::new(first, self.files.clone())))
     }
 }
 
@@ -219,15 +240,22 @@ fn files_of(path: &Path, format: Option<Format>) -> Result<Option<Vec<PathBuf>>>
     } else {
         return Ok(None);
     };
+    let named =
+        |found: &Path| found.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_table = |found: &Path| {
+        let known = format.is_some() || Format::of_input(found).is_some();
+        known && !named(found).starts_with(['.', '_']) && found.is_file()
+    };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
         let found = entry.map_err(|e| Error::io(folder, e))?.path();
-        let name = found.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let fits = pattern.as_ref().is_none_or(|pattern| super::roles::fits(pattern, &name));
-        let is_table = format.is_some() || Format::of_input(&found).is_some();
-        if fits && is_table && !name.starts_with(['.', '_']) && found.is_file() {
+        let fits = pattern.as_ref().is_none_or(|pattern| super::roles::fits(pattern, &named(&found)));
+        if fits && is_table(&found) {
             paths.push(found);
         }
+    }
+    if paths.is_empty() && pattern.is_none() {
+        paths = partitioned::files_below(folder, &is_table)?;
     }
     paths.sort();
     let known = |path: &PathBuf| format.or_else(|| Format::of_input(path));
