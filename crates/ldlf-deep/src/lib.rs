@@ -11,6 +11,7 @@ pub mod head;
 pub mod images;
 mod initial;
 mod kernels;
+mod layers;
 pub mod learners;
 pub mod model;
 mod network;
