@@ -5,6 +5,7 @@
 
 mod arrays;
 pub mod backbones;
+pub mod dense;
 mod dropout;
 mod frozen;
 pub mod head;
