@@ -3,7 +3,7 @@
 use crate::explain::Contributions;
 use crate::features::Row;
 use crate::forest_view::ForestView;
-use crate::graph::{Flow, Graph};
+use crate::graph::{Flow, Graph, GraphImages};
 use crate::stored::Parts;
 use crate::{Features, Inputs, Matrix, Prediction, Result, Threads, Value};
 
@@ -28,6 +28,11 @@ pub trait Model: Send + Sync {
     /// Adds the model to a graph of standard operators and gives its distributions, `[rows, labels]` or one row for all. `None` where
     /// the operators do not say what the model does; what was added then counts for nothing.
     fn add_to_graph(&self, _graph: &mut Graph, _features: &Flow) -> Option<Flow> {
+        None
+    }
+
+    /// The images that the model's graph takes; `None` where it takes rows of a table.
+    fn images_of_graph(&self) -> Option<GraphImages> {
         None
     }
 

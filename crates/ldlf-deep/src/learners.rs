@@ -36,6 +36,7 @@ impl Algorithm for DeepForest {
         backbone: true,
         iterates: true,
         resumes: true,
+        exports: true,
         ..Facts::new(
             "dldlf",
             "deep label distribution learning forest: soft trees on a deep network, trained end to end",

@@ -3,6 +3,7 @@
 mod backbones;
 mod fine_tuning;
 mod forest_head;
+mod graph;
 mod presets;
 mod small_fits;
 mod support;
