@@ -5,7 +5,7 @@ use crate::features::Row;
 use crate::forest_view::ForestView;
 use crate::graph::{Flow, Graph, GraphImages};
 use crate::stored::Parts;
-use crate::{Features, Inputs, Matrix, Prediction, Result, Threads, Value};
+use crate::{Features, Images, Inputs, Matrix, Prediction, Result, Threads, Value};
 
 /// What was learnt: predicts, and can be stored.
 pub trait Model: Send + Sync {
@@ -52,6 +52,17 @@ pub trait Model: Send + Sync {
     /// no soft trees. The caller has checked the number of features and that the chosen rows are there.
     fn look_inside(&self, _features: &Features, _chosen: &[usize], _threads: &Threads) -> Option<ForestView> {
         None
+    }
+
+    /// The same of a model of images: its splits name no features, and its leaves name the images that reach them. The caller has checked
+    /// that the chosen rows are there.
+    fn look_inside_images(
+        &self,
+        _images: &Images,
+        _chosen: &[usize],
+        _threads: &Threads,
+    ) -> Result<Option<ForestView>> {
+        Ok(None)
     }
 }
 

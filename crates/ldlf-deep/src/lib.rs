@@ -24,6 +24,7 @@ mod start;
 pub mod steps;
 mod stored;
 mod training;
+mod view;
 pub mod weights;
 
 pub use learners::entries;

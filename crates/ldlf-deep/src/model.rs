@@ -4,6 +4,7 @@ use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::Device;
+use ldlf_core::forest_view::ForestView;
 use ldlf_core::graph::{Flow, Graph, GraphImages};
 use ldlf_core::parameters::ParameterType;
 use ldlf_core::stored::{ModelShape, Parts};
@@ -18,6 +19,7 @@ use crate::learners::entries;
 use crate::network::{self, Compute, Network, Preprocessing, pass};
 use crate::output_layer::OutputLayer;
 use crate::stored::{numbers_under, put_network};
+use crate::view;
 use crate::weights::{WeightReport, load_weights};
 
 /// A trained network and its output layer.
@@ -90,6 +92,15 @@ impl Model for DeepModel {
             }
             Preprocessing::Table { .. } => None,
         }
+    }
+
+    fn look_inside_images(
+        &self,
+        images: &Images,
+        chosen: &[usize],
+        threads: &Threads,
+    ) -> Result<Option<ForestView>> {
+        view::look_inside(self, images, chosen, threads)
     }
 
     fn inspect(&self) -> Vec<(String, Value)> {
