@@ -83,7 +83,7 @@ def spread(values: list[float], digits: int) -> str:
 
 def settings(runs: list[dict]) -> str:
     kept = runs[0]["parameters"]
-    parts = [f"side {kept['side']}", f"{kept['epochs']} epochs", f"batch {kept['batch_size']}", kept["optimiser"]]
+    parts = [f"side {kept['side']}", f"{kept['epochs']} epochs", f"batch {kept['batch_size']}", kept["optimizer"]]
     if kept["learning_rate"]:
         parts.append(f"learning rate {kept['learning_rate']}")
     return ", ".join(parts)

@@ -37,6 +37,19 @@ fn keep_freed_memory() {
 #[cfg(not(all(feature = "deep", target_os = "linux", target_env = "gnu")))]
 fn keep_freed_memory() {}
 
+/// A small image of a row for a figure, as the bytes of a PNG file.
+#[cfg(feature = "deep")]
+pub fn thumbnail(images: &Images, row: usize) -> Result<Vec<u8>> {
+    /// Twice the size that figures show, for dense screens.
+    const SIDE: usize = 48;
+    ldlf::internals::deep::images::thumbnail(images, row, SIDE)
+}
+
+#[cfg(not(feature = "deep"))]
+pub fn thumbnail(images: &Images, row: usize) -> Result<Vec<u8>> {
+    Err(not_built_in(Path::new(images.name(row))))
+}
+
 /// Reads the table of some images and gives every row its image.
 pub fn read(path: &Path, asked: &DataOptions, options: &ReadOptions, printer: &Printer) -> Result<Dataset> {
     let Some(table) = &asked.images.table else {

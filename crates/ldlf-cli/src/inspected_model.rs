@@ -1,18 +1,23 @@
 //! A model inspected on some data: what the report and the figures of a model show.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ldlf::internals::core::calibration::Reliability;
 use ldlf::internals::core::error::Subject;
 use ldlf::internals::core::explain::permutation_importance;
+use ldlf::internals::core::forest_view::ForestView;
 use ldlf::internals::io::read::text_column;
 use ldlf::{Dataset, Error, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
 use ldlf_report::load::PredictedRow;
-use ldlf_report::page::{Playground, ReportedModel, RowsShown, Subgroups, Trust};
+use ldlf_report::page::{Playground, ReportedModel, RowsShown, Subgroups, TREES, Trust};
+use ldlf_report::plots::{Thumbnail, rows_with_images};
 use ldlf_report::rows::example_rows;
 
 use crate::args::DataOptions;
+use crate::images::thumbnail;
 use crate::inputs::{check_input, data_name, load_model};
 use crate::model_data::read_for_model;
 use crate::printer::{Printer, counted, number, word};
@@ -142,13 +147,15 @@ pub fn inspected(
         [] => example_rows(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
         chosen => chosen.to_vec(),
     };
-    // Images have no features to shuffle or to follow through the trees.
-    let (importances, view) = match data.inputs() {
-        Inputs::Images(_) => (None, None),
-        Inputs::Table(features) => {
-            let importances = permutation_importance(model, data, threads)?;
-            (Some(importances), model.model.look_inside(features, &highlighted, threads))
-        }
+    // Images have no features to shuffle.
+    let importances = match data.inputs() {
+        Inputs::Images(_) => None,
+        Inputs::Table(_) => Some(permutation_importance(model, data, threads)?),
+    };
+    let view = look_inside(model, data, &highlighted, threads)?;
+    let thumbnails = match &view {
+        Some(view) => thumbnails(view, 0..view.trees.len().min(TREES), data)?,
+        None => BTreeMap::new(),
     };
     Ok(ReportedModel {
         name: name.to_string(),
@@ -157,11 +164,41 @@ pub fn inspected(
         importances,
         playground: Playground::of(model, data, view.as_ref()),
         view,
+        thumbnails,
         shown,
         trust,
         rows,
         chosen: chosen.to_vec(),
     })
+}
+
+/// The model's trees over the rows of the data; none where it has no soft trees.
+pub fn look_inside(
+    model: &TrainedModel,
+    data: &Dataset,
+    chosen: &[usize],
+    threads: &Threads,
+) -> Result<Option<ForestView>> {
+    match data.inputs() {
+        Inputs::Images(images) => model.model.look_inside_images(images, chosen, threads),
+        Inputs::Table(features) => Ok(model.model.look_inside(features, chosen, threads)),
+    }
+}
+
+/// Small images of the rows that the figures of some trees show.
+pub fn thumbnails(
+    view: &ForestView,
+    trees: std::ops::Range<usize>,
+    data: &Dataset,
+) -> Result<BTreeMap<usize, Thumbnail>> {
+    let Inputs::Images(images) = data.inputs() else { return Ok(BTreeMap::new()) };
+    let mut found = BTreeMap::new();
+    for row in view.trees[trees].iter().flat_map(rows_with_images) {
+        if let Entry::Vacant(place) = found.entry(row) {
+            place.insert((images.name(row).to_string(), thumbnail(images, row)?));
+        }
+    }
+    Ok(found)
 }
 
 fn facts(model: &TrainedModel, data: &Dataset) -> Vec<(String, String)> {

@@ -23,6 +23,8 @@ pub struct TreeView {
     pub mass: Vec<f64>,
     /// For every chosen row, the probability of reaching each leaf.
     pub routes: Vec<Vec<f64>>,
+    /// For every leaf, the rows that reach it with the largest probability, the likeliest first. Empty where rows are not images.
+    pub examples: Vec<Vec<usize>>,
 }
 
 /// A forest over some rows.

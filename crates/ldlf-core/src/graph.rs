@@ -10,6 +10,8 @@ use crate::{Error, Result, TrainedModel};
 
 /// The input: `[rows, features]`, single precision.
 pub const FEATURES: &str = "features";
+/// The input of a model of images: `[rows, 3, side, side]`, single precision, red, green and blue from 0 to 255.
+pub const IMAGES: &str = "images";
 /// The output of every graph: `[rows, labels]`.
 pub const DISTRIBUTIONS: &str = "distributions";
 /// The output of ordered labels: the value of the most probable label of every row, `[rows]`.
@@ -71,6 +73,27 @@ pub enum Domain {
     MachineLearning,
 }
 
+/// What a graph takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphInput {
+    /// Rows of a table, [`FEATURES`].
+    Features {
+        /// How many features a row has.
+        columns: usize,
+    },
+    /// Images, [`IMAGES`].
+    Images(GraphImages),
+}
+
+/// The images that a graph takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphImages {
+    /// The side of the square that is cut out of the centre of a resized image.
+    pub side: usize,
+    /// The shorter side of a resized image.
+    pub resized: usize,
+}
+
 /// A value in the graph: the output of a node, or a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow(String);
@@ -129,7 +152,7 @@ pub struct Output {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    columns: usize,
+    input: GraphInput,
     scope: String,
     names: BTreeSet<String>,
     constants: Vec<Constant>,
@@ -140,9 +163,14 @@ pub struct Graph {
 impl Graph {
     /// A graph with nothing but its input, of so many features.
     pub fn new(columns: usize) -> Self {
-        let taken = [FEATURES, DISTRIBUTIONS, MODE, MEAN].map(String::from);
+        Self::of(GraphInput::Features { columns })
+    }
+
+    /// A graph with nothing but its input.
+    pub fn of(input: GraphInput) -> Self {
+        let taken = [FEATURES, IMAGES, DISTRIBUTIONS, MODE, MEAN].map(String::from);
         Graph {
-            columns,
+            input,
             scope: String::new(),
             names: taken.into(),
             constants: Vec::new(),
@@ -151,14 +179,22 @@ impl Graph {
         }
     }
 
-    /// The input.
+    /// The input as a value.
     pub fn features(&self) -> Flow {
-        Flow(FEATURES.into())
+        Flow(self.input_name().into())
     }
 
-    /// How many features the input has.
-    pub fn columns(&self) -> usize {
-        self.columns
+    /// The input.
+    pub fn input(&self) -> GraphInput {
+        self.input
+    }
+
+    /// The name of the input.
+    pub fn input_name(&self) -> &'static str {
+        match self.input {
+            GraphInput::Features { .. } => FEATURES,
+            GraphInput::Images(_) => IMAGES,
+        }
     }
 
     /// The constants.
@@ -354,7 +390,10 @@ impl Graph {
     /// `x - x` is 0 for a finite number and not a number otherwise: a row with a missing value, which `ldlf` itself refuses, gives
     /// no distribution instead of a wrong one. The same term gives a constant model one output per row.
     pub fn finish(&mut self, distributions: &Flow, labels: usize, label_values: Option<&[f64]>) {
-        let features = self.features();
+        let mut features = self.features();
+        if let GraphInput::Images(_) = self.input {
+            features = self.node_with("Flatten", "pixels", &[&features], &[("axis", Attribute::Int(1))]);
+        }
         let zeros = self.node("Sub", "zeros", &[&features, &features]);
         let finite = self.row_sums("finite", &zeros);
         self.add_output(DISTRIBUTIONS, Some(labels), "Add", &[distributions, &finite]);
@@ -383,10 +422,14 @@ impl TrainedModel {
     /// The model as a graph of standard operators, or a sentence that it is none.
     ///
     /// # Shapes
-    /// - in: `features` `[rows, features]`
+    /// - in: `features` `[rows, features]`, or `images` `[rows, 3, side, side]`
     /// - out: `distributions` `[rows, labels]`; for ordered labels `mode` and `mean` `[rows]`
     pub fn graph(&self) -> Result<Graph> {
-        let mut graph = Graph::new(self.features);
+        let input = match self.model.images_of_graph() {
+            Some(images) => GraphInput::Images(images),
+            None => GraphInput::Features { columns: self.features },
+        };
+        let mut graph = Graph::of(input);
         let features = graph.features();
         let Some(distributions) = self.model.add_to_graph(&mut graph, &features) else {
             return Err(Error::usage(format!("a model of {} cannot be exported to ONNX", self.learner)));

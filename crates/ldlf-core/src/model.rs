@@ -3,9 +3,9 @@
 use crate::explain::Contributions;
 use crate::features::Row;
 use crate::forest_view::ForestView;
-use crate::graph::{Flow, Graph};
+use crate::graph::{Flow, Graph, GraphImages};
 use crate::stored::Parts;
-use crate::{Features, Inputs, Matrix, Prediction, Result, Threads, Value};
+use crate::{Features, Images, Inputs, Matrix, Prediction, Result, Threads, Value};
 
 /// What was learnt: predicts, and can be stored.
 pub trait Model: Send + Sync {
@@ -31,6 +31,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// The images that the model's graph takes; `None` where it takes rows of a table.
+    fn images_of_graph(&self) -> Option<GraphImages> {
+        None
+    }
+
     /// How much the model's trees differ: for every share the variance of what they say, each by its weight, `[rows, labels]`. `None` where
     /// there are no trees.
     fn variance_between_trees(&self, _inputs: &Inputs, _threads: &Threads) -> Result<Option<Matrix<f32>>> {
@@ -47,6 +52,17 @@ pub trait Model: Send + Sync {
     /// no soft trees. The caller has checked the number of features and that the chosen rows are there.
     fn look_inside(&self, _features: &Features, _chosen: &[usize], _threads: &Threads) -> Option<ForestView> {
         None
+    }
+
+    /// The same of a model of images: its splits name no features, and its leaves name the images that reach them. The caller has checked
+    /// that the chosen rows are there.
+    fn look_inside_images(
+        &self,
+        _images: &Images,
+        _chosen: &[usize],
+        _threads: &Threads,
+    ) -> Result<Option<ForestView>> {
+        Ok(None)
     }
 }
 

@@ -41,7 +41,19 @@ pub fn restore<M: Module>(network: M, numbers: &BTreeMap<String, Numbers>) -> Re
 
 /// The network with the parameters that `frozen` names frozen; their batch norms keep their statistics.
 pub fn freeze<M: Module>(network: M, frozen: &dyn Fn(&str) -> bool) -> M {
-    network.map(&mut Freezer { path: Path::default(), frozen })
+    let_learn(network, &|name| frozen(name).then_some(false))
+}
+
+/// The names of the parameters that learn.
+pub fn learning<M: Module>(network: &M) -> BTreeSet<String> {
+    let mut finder = LearningFinder::default();
+    network.visit(&mut finder);
+    finder.found
+}
+
+/// The network with parameters that learn, or do not, as `learns` says; where it says nothing, they stay as they are.
+pub fn let_learn<M: Module>(network: M, learns: &dyn Fn(&str) -> Option<bool>) -> M {
+    network.map(&mut Switch { path: Path::default(), learns })
 }
 
 /// The names of a network's convolutions: layers whose weights have four dimensions.
@@ -49,6 +61,21 @@ pub fn convolutions<M: Module>(network: &M) -> BTreeSet<String> {
     let mut finder = ConvolutionFinder { path: Path::default(), found: BTreeSet::new() };
     network.visit(&mut finder);
     finder.found
+}
+
+#[derive(Default)]
+struct LearningFinder {
+    path: Path,
+    found: BTreeSet<String>,
+}
+
+impl ModuleVisitor for LearningFinder {
+    keeps_path!();
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if param.is_require_grad() {
+            self.found.insert(self.path.name());
+        }
+    }
 }
 
 struct ConvolutionFinder {
@@ -127,17 +154,17 @@ impl ModuleMapper for Restorer<'_> {
     }
 }
 
-struct Freezer<'a> {
+struct Switch<'a> {
     path: Path,
-    frozen: &'a dyn Fn(&str) -> bool,
+    learns: &'a dyn Fn(&str) -> Option<bool>,
 }
 
-impl ModuleMapper for Freezer<'_> {
+impl ModuleMapper for Switch<'_> {
     keeps_path!();
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        match (self.frozen)(&self.path.name()) {
-            true => param.set_require_grad(false),
-            false => param,
+        match (self.learns)(&self.path.name()) {
+            Some(learns) => param.set_require_grad(learns),
+            None => param,
         }
     }
 }

@@ -36,6 +36,7 @@ impl Algorithm for DeepForest {
         backbone: true,
         iterates: true,
         resumes: true,
+        exports: true,
         ..Facts::new(
             "dldlf",
             "deep label distribution learning forest: soft trees on a deep network, trained end to end",
@@ -134,6 +135,11 @@ impl Algorithm for DeepLdl {
                 "max_grad_norm=none",
                 "warm_up=0",
                 "jitter=0",
+                "erasing=0",
+                "mixup=0",
+                "layer_decay=1",
+                "unfreeze_epochs=0",
+                "average=none",
                 "early_stopping=false",
                 "start_epochs=0",
             ],
@@ -172,7 +178,7 @@ fn fit(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitt
 }
 
 /// What the paper and the authors' scripts have in common: Algorithm 1 on SGD, without anything of ours.
-const PLAIN: [&str; 19] = [
+const PLAIN: [&str; 24] = [
     "trees=5",
     "depth=7",
     "units=64",
@@ -190,6 +196,11 @@ const PLAIN: [&str; 19] = [
     "warm_up=0",
     "flip=false",
     "jitter=0",
+    "erasing=0",
+    "mixup=0",
+    "layer_decay=1",
+    "unfreeze_epochs=0",
+    "average=none",
     "early_stopping=false",
     "start_epochs=0",
 ];

@@ -5,12 +5,14 @@
 
 mod arrays;
 pub mod backbones;
+pub mod dense;
 mod dropout;
 mod frozen;
 pub mod head;
 pub mod images;
 mod initial;
 mod kernels;
+mod layers;
 pub mod learners;
 pub mod model;
 mod network;
@@ -22,6 +24,7 @@ mod start;
 pub mod steps;
 mod stored;
 mod training;
+mod view;
 pub mod weights;
 
 pub use learners::entries;

@@ -4,18 +4,22 @@ use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::Device;
+use ldlf_core::forest_view::ForestView;
+use ldlf_core::graph::{Flow, Graph, GraphImages};
 use ldlf_core::parameters::ParameterType;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{Error, Images, Inputs, Matrix, Model, Prediction, Result, Seed, Threads, Value};
+use ldlf_forest::graph::add_linear_forest;
 use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
-use crate::arrays;
+use crate::arrays::{self, host};
 use crate::backbones::{Backbone, BackboneKind, Input};
-use crate::images::Preparation;
+use crate::images::{Preparation, whole_side};
 use crate::learners::entries;
 use crate::network::{self, Compute, Network, Preprocessing, pass};
 use crate::output_layer::OutputLayer;
 use crate::stored::{numbers_under, put_network};
+use crate::view;
 use crate::weights::{WeightReport, load_weights};
 
 /// A trained network and its output layer.
@@ -56,6 +60,47 @@ impl Model for DeepModel {
             parts.put_detail("weights", weights);
         }
         parts.put_detail("forest", forest);
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, input: &Flow) -> Option<Flow> {
+        let prepared = match &self.preprocessing {
+            Preprocessing::Images(preparation) => preparation.add_to_graph(graph, input),
+            Preprocessing::Table { mean, deviation } => {
+                let factors: Vec<f32> = deviation.iter().map(|deviation| 1.0 / deviation).collect();
+                graph.scale(input, mean, &factors)
+            }
+        };
+        let features = self.network.backbone.add_to_graph(graph, &prepared);
+        let projection = &self.network.projection;
+        let weights = host(projection.weight.val().into_data());
+        let bias = projection.bias.as_ref().map(|bias| host(bias.val().into_data()));
+        Some(match &self.output {
+            OutputLayer::Forest(head) => add_linear_forest(graph, &features, &weights, bias.as_deref(), head),
+            OutputLayer::Softmax { labels } => {
+                let weights = graph.f32s("weights", &projection.weight.dims(), weights);
+                let bias = graph.f32s("bias", &[*labels], bias.unwrap_or_else(|| vec![0.0; *labels]));
+                let activations = graph.node("Gemm", "activations", &[&features, &weights, &bias]);
+                graph.softmax(&activations)
+            }
+        })
+    }
+
+    fn images_of_graph(&self) -> Option<GraphImages> {
+        match &self.preprocessing {
+            Preprocessing::Images(Preparation { side, margin, .. }) => {
+                Some(GraphImages { side: *side, resized: whole_side(*side, *margin) })
+            }
+            Preprocessing::Table { .. } => None,
+        }
+    }
+
+    fn look_inside_images(
+        &self,
+        images: &Images,
+        chosen: &[usize],
+        threads: &Threads,
+    ) -> Result<Option<ForestView>> {
+        view::look_inside(self, images, chosen, threads)
     }
 
     fn inspect(&self) -> Vec<(String, Value)> {

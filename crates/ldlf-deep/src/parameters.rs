@@ -35,6 +35,10 @@ ldlf_core::parameters! {
         backbone_factor: Auto<f64> = Auto::Auto, at_least 0;
         /// Further factor of the learning rate of the backbone's convolutions.
         convolution_factor: f64 = 1.0, at_least 0;
+        /// Factor of the learning rate from each layer of the backbone to the one before it; 1 lets all layers learn alike.
+        layer_decay: f64 = 1.0, above 0, at_most 1;
+        /// Epochs over which the layers of the backbone join the training, the last one first; in epoch 1 the head learns alone. 0 trains all from the start.
+        unfreeze_epochs: usize = 0, at_most 1_000_000;
         /// Prefixes of the names of frozen layers, joined by +, such as layer1+layer2; all freezes the backbone.
         freeze: Option<String> = None;
         /// Epochs in which the last layer and the leaves learn alone, on features that are computed once, before the rest joins; auto is 30 with pretrained weights and 0 without.
@@ -55,6 +59,8 @@ ldlf_core::parameters! {
         weight_decay: f64 = 0.05, at_least 0;
         /// Maximum norm of the gradient of all parameters; none does not clip.
         max_grad_norm: Option<f64> = Some(5.0), above 0;
+        /// Share of the past in a running average of the network's weights, such as 0.99: validation and the model take the average; none takes the weights as they are.
+        average: Option<f64> = None, above 0, below 1;
         /// Largest value of a channel, such as 1 or 255; auto is what the weights or the backbone expect.
         input_range: Auto<f64> = Auto::Auto, above 0;
         /// Value that is subtracted from every channel, or three for red, green and blue, joined by +; auto is what the weights or the backbone expect.
@@ -71,6 +77,10 @@ ldlf_core::parameters! {
         crop: f64 = 0.1, at_least 0, at_most 0.5;
         /// Maximum relative change of brightness, contrast and saturation.
         jitter: f64 = 0.2, at_least 0, at_most 1;
+        /// Maximum fraction of an image that is erased at random, in every second image.
+        erasing: f64 = 0.0, at_least 0, at_most 0.9;
+        /// Parameter of the beta distribution of the shares in which the rows of a mini-batch are mixed in pairs, inputs and targets alike; 0 mixes none.
+        mixup: f64 = 0.0, at_least 0, at_most 1;
         /// Whether to keep the epoch that is best on the validation rows, and to stop when it does not improve.
         early_stopping: bool = true;
         /// Fraction of the training rows held out for early stopping, unless the data marks validation rows itself.
@@ -110,8 +120,15 @@ ldlf_core::parameters! {
 pub type DeepForestParameters = (NetworkParameters, ForestParameters);
 
 impl NetworkParameters {
-    /// The optimiser step of an iteration (from 0) of `total`, with `per_epoch` iterations per epoch, for the head.
-    pub(crate) fn step_at(&self, iteration: usize, total: usize, per_epoch: usize, factor: f64) -> Step {
+    /// The optimiser step of an iteration (from 0) of `total`, with `per_epoch` iterations per epoch, for parameters that learn from the
+    /// iteration `first` on, at a factor of the head's learning rate.
+    pub(crate) fn step_at(
+        &self,
+        (iteration, first): (usize, usize),
+        total: usize,
+        per_epoch: usize,
+        factor: f64,
+    ) -> Step {
         let rate = LearningRate {
             rate: self.learning_rate() * factor,
             schedule: self.schedule,
@@ -122,7 +139,8 @@ impl NetworkParameters {
                 .max(1),
             step_factor: self.step_factor,
         };
-        Step::new(self.optimizer, iteration, rate.at(iteration, total), self.momentum, self.weight_decay)
+        let steps = iteration.saturating_sub(first);
+        Step::new(self.optimizer, steps, rate.at(iteration, total), self.momentum, self.weight_decay)
     }
 
     /// The learning rate of the head. Adam moves every weight by about the same amount; with thousands of inputs and without batch

@@ -10,6 +10,7 @@ use ldlf_forest::tree_shape::{ForestShape, LARGEST_DEPTH};
 
 use crate::backbones::{BackboneKind, InputConvention};
 use crate::images::Preparation;
+use crate::layers::WHOLE_BACKBONE;
 use crate::network::{self, Preprocessing};
 use crate::parameters::{ForestParameters, NetworkParameters};
 use crate::weights::WeightReport;
@@ -146,9 +147,6 @@ pub(crate) fn preprocessing(
         }
     }
 }
-
-/// The prefix of the names of all parameters of a backbone.
-pub(crate) const WHOLE_BACKBONE: &str = "backbone";
 
 /// The name prefixes of frozen parameters.
 pub(crate) fn frozen(parameters: &NetworkParameters) -> Vec<String> {

@@ -66,6 +66,8 @@ fn head_plan(plan: &Plan, decay: f64) -> Plan {
         schedule: Schedule::Cosine,
         warm_up: 0.1,
         weight_decay: decay,
+        average: None,
+        unfreeze_epochs: 0,
         // Its epochs are cheap: the schedule ends by itself, and the best of them is kept.
         patience: usize::MAX,
         ..plan.network.clone()

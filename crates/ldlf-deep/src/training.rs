@@ -1,16 +1,19 @@
 //! Algorithm 1 on a deep network: steps on mini-batches through network and trees.
 
+mod batches;
+mod checkpoint;
+mod mixing;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::vec;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::checkpoint::Source;
 use ldlf_core::early_stopping::HeldOutKl;
 use ldlf_core::learner::Summary;
-use ldlf_core::stored::{Array, Parts};
-use ldlf_core::{Dataset, Error, FitContext, InProgress, Inputs, Matrix, Prediction, Result, Seed, Threads};
+use ldlf_core::stored::Parts;
+use ldlf_core::{Dataset, FitContext, InProgress, Inputs, Matrix, Prediction, Result, Seed, Threads};
 use ldlf_forest::algorithm1::{Steps, Training};
 use ldlf_forest::head::{Examples, Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
@@ -21,15 +24,16 @@ use ldlf_math::optimise::step::Step;
 use crate::arrays::{self, Numbers, host};
 use crate::backbones::{BackboneKind, Mode};
 use crate::frozen::FrozenFeatures;
-use crate::images::{Augmentation, Batch, PrefetchedBatches, prefetch};
+use crate::layers::{Layers, WHOLE_BACKBONE};
 use crate::model::DeepModel;
-use crate::network::{self, Compute, Network, Preprocessing, READERS};
+use crate::network::{self, Compute, Network, Preprocessing};
 use crate::output_layer::OutputLayer;
-use crate::plan::{Plan, Rule, WHOLE_BACKBONE, frozen, preprocessing, sides};
+use crate::plan::{Plan, Rule, frozen, preprocessing, sides};
 use crate::start;
 use crate::steps::{self, State};
-use crate::stored::{numbers_under, output_from, put_network};
 use crate::weights::load_weights;
+use batches::{Epoch, Given};
+use mixing::{Mixed, mix};
 
 /// Trains a network with its trees on `data`.
 pub fn train(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Result<(DeepModel, Summary)> {
@@ -48,7 +52,7 @@ pub fn train(plan: &Plan, data: &Dataset, context: &mut FitContext<'_>) -> Resul
     let schedule = plan.schedule(steps.batches.per_epoch(), !steps.validation.is_empty());
     let (mut steps, mut summary) = Training::new(schedule, steps, source).run(context)?;
     steps.return_to_start(&mut summary)?;
-    let network = steps.network().valid();
+    let network = steps.averaged()?;
     let device = steps.device.without_autodiff();
     let OnNetwork { kind, preprocessing, weights, output, .. } = steps;
     Ok((DeepModel { kind, preprocessing, weights, network, output, device }, summary))
@@ -80,12 +84,19 @@ pub(crate) struct OnNetwork<'a> {
     network: Option<Network>,
     /// The prefixes of the names of convolutions.
     convolutions: BTreeSet<String>,
+    /// The layers of the backbone, and the parameters that are not frozen for good.
+    layers: Layers,
+    learning: BTreeSet<String>,
     /// How the weight file matched the network.
     weights: Option<String>,
     output: OutputLayer,
     state: State,
-    /// The activations and rows of the mini-batches since the last leaf update.
-    noted: (Vec<f32>, Vec<usize>),
+    /// The running average of the network's parameters, where one is kept.
+    average: Option<BTreeMap<String, Numbers>>,
+    /// What the next leaf update sees.
+    noted: Noted,
+    /// The epoch of the layers that learn now.
+    joined: Option<usize>,
     /// The rest of the current epoch.
     epoch: Option<Epoch>,
     /// The mean absolute error on the validation rows at the last validation.
@@ -97,20 +108,13 @@ pub(crate) struct OnNetwork<'a> {
     frozen: Option<FrozenFeatures>,
 }
 
-/// The input of a mini-batch.
-enum Given {
-    /// Of the backbone.
-    Inputs(Vec<f32>),
-    /// Of the projection.
-    Features(Vec<f32>),
-}
-
-/// The remaining mini-batches of an epoch.
-enum Epoch {
-    /// Images, prefetched.
-    Images(PrefetchedBatches),
-    /// Rows of a table, or rows whose features are known.
-    Rows(vec::IntoIter<Vec<usize>>),
+/// The mini-batches since the last leaf update.
+#[derive(Default)]
+struct Noted {
+    activations: Vec<f32>,
+    rows: Vec<usize>,
+    /// Targets and weights, where rows are mixed.
+    mixed: Mixed,
 }
 
 impl<'a> OnNetwork<'a> {
@@ -149,6 +153,7 @@ impl<'a> OnNetwork<'a> {
         let frozen = frozen(parameters);
         network =
             arrays::freeze(network, &|name| frozen.iter().any(|start| name.starts_with(start.as_str())));
+        let (layers, learning) = (Layers::of(&network), arrays::learning(&network));
         let mean = data.mean_target_of(rows.iter().copied());
         Ok(OnNetwork {
             plan,
@@ -163,10 +168,14 @@ impl<'a> OnNetwork<'a> {
             prior: LeafPrior { strength: plan.forest.leaf_prior, base: mean },
             network: Some(network),
             convolutions,
+            layers,
+            learning,
             weights,
             output,
             state: State::new(),
-            noted: Default::default(),
+            average: None,
+            noted: Noted::default(),
+            joined: None,
             epoch: None,
             mae: None,
             best: None,
@@ -227,10 +236,14 @@ impl<'a> OnNetwork<'a> {
             prior: self.prior.clone(),
             network: self.network.clone(),
             convolutions: BTreeSet::new(),
+            layers: Layers::default(),
+            learning: BTreeSet::new(),
             weights: None,
             output: self.output.clone(),
             state: State::new(),
-            noted: Default::default(),
+            average: None,
+            noted: Noted::default(),
+            joined: None,
             epoch: None,
             mae: None,
             best: None,
@@ -259,6 +272,7 @@ impl<'a> OnNetwork<'a> {
             let network = self.network.take().expect("the network is away only within a step");
             self.network = Some(arrays::restore(network, &started.numbers)?);
             self.output = started.output.clone();
+            self.average = None;
             (summary.validation_kl, summary.best_iteration) = (Some(started.kl), Some(0));
         }
         Ok(())
@@ -268,45 +282,45 @@ impl<'a> OnNetwork<'a> {
         self.network.as_ref().expect("the network is away only within a step")
     }
 
-    /// The mini-batch of an iteration.
-    fn next_batch(&mut self, iteration: usize) -> Result<(Vec<usize>, Given)> {
-        if self.epoch.is_none() || iteration.is_multiple_of(self.batches.per_epoch()) {
-            self.epoch = Some(self.rest_of_epoch(iteration)?);
+    /// The network as it predicts: with the running average of its parameters, where one is kept.
+    fn averaged(&self) -> Result<Network> {
+        let network = self.network().valid();
+        match &self.average {
+            Some(average) => arrays::restore(network, average),
+            None => Ok(network),
         }
-        let batch = match &mut self.epoch {
-            Some(Epoch::Images(ahead)) => {
-                ahead.next().transpose()?.map(|Batch { rows, pixels }| (rows, Given::Inputs(pixels)))
-            }
-            Some(Epoch::Rows(batches)) => match (batches.next(), &self.frozen) {
-                (None, _) => None,
-                (Some(rows), Some(frozen)) => {
-                    let features = frozen.in_epoch(&rows, iteration / self.batches.per_epoch());
-                    Some((rows, Given::Features(features)))
-                }
-                (Some(rows), None) => {
-                    let scaled = self.preprocessing.scaled(self.data.features()?, &rows);
-                    Some((rows, Given::Inputs(scaled)))
-                }
-            },
-            None => None,
-        };
-        Ok(batch.expect("an epoch has a mini-batch for each of its iterations"))
     }
 
-    fn rest_of_epoch(&self, iteration: usize) -> Result<Epoch> {
-        let batches = self.batches.rest_of_epoch(iteration);
-        match &self.preprocessing {
-            _ if self.frozen.is_some() => Ok(Epoch::Rows(batches.into_iter())),
-            Preprocessing::Images(preparation) => {
-                let images = self.data.inputs().images()?;
-                let p = &self.plan.network;
-                let augmentation = Augmentation { flip: p.flip, crop: p.crop, jitter: p.jitter };
-                let epoch = (iteration / self.batches.per_epoch()) as u64;
-                let look = Some((&augmentation, self.seed.named("augmentation").numbered(epoch)));
-                Ok(Epoch::Images(prefetch(images, &batches, preparation, look, READERS)?))
+    /// Moves the running average towards the parameters as they are after an iteration. It weighs the first ones less, so that it does
+    /// not remember where it began.
+    fn update_average(&mut self, iteration: usize) {
+        let Some(most) = self.plan.network.average else { return };
+        let numbers = arrays::collect(&self.network().valid());
+        let kept = most.min((1.0 + iteration as f64) / (10.0 + iteration as f64)) as f32;
+        match &mut self.average {
+            None => self.average = Some(numbers),
+            Some(average) => {
+                for (name, (_, now)) in numbers {
+                    let values = average.get_mut(&name).into_iter().flat_map(|(_, values)| values);
+                    values.zip(now).for_each(|(value, now)| *value = kept * *value + (1.0 - kept) * now);
+                }
             }
-            Preprocessing::Table { .. } => Ok(Epoch::Rows(batches.into_iter())),
         }
+    }
+
+    /// Lets the layers learn that have joined by an iteration, and no others.
+    fn let_layers_join(&mut self, iteration: usize) {
+        let epochs = self.plan.network.unfreeze_epochs;
+        let epoch = (iteration / self.batches.per_epoch()).min(epochs);
+        if epochs == 0 || self.joined == Some(epoch) {
+            return;
+        }
+        let (layers, learning) = (&self.layers, &self.learning);
+        let learns = |name: &str| layers.joins(name, epochs) <= epoch;
+        let network = self.network.take().expect("the network is away only within a step");
+        self.network =
+            Some(arrays::let_learn(network, &|name| learning.contains(name).then(|| learns(name))));
+        self.joined = Some(epoch);
     }
 
     fn predict_with(&self, network: &Network, inputs: &Inputs, chosen: &[usize]) -> Result<Matrix<f32>> {
@@ -317,13 +331,18 @@ impl<'a> OnNetwork<'a> {
 
 impl Steps for OnNetwork<'_> {
     fn step(&mut self, iteration: usize) -> Result<f64> {
-        let (rows, given) = self.next_batch(iteration)?;
+        self.let_layers_join(iteration);
+        let (rows, mut given) = self.next_batch(iteration)?;
         let p = &self.plan.network;
         let per_epoch = self.batches.per_epoch();
         let total = self.plan.total_iterations(per_epoch);
-        let backbone = p.backbone_factor();
-        let [of_head, of_backbone, of_convolutions] = [1.0, backbone, backbone * p.convolution_factor]
-            .map(|factor| p.step_at(iteration, total, per_epoch, factor));
+        let mixed = match &mut given {
+            Given::Inputs(inputs) if p.mixup > 0.0 => {
+                let seed = self.seed.named("mixup").numbered(iteration as u64);
+                Some(mix(self.data, &rows, inputs, p.mixup, seed))
+            }
+            _ => None,
+        };
         let mode = Mode::Train(self.seed.named("dropout").numbered(iteration as u64));
         let trees = match (self.plan.rule.ensemble(), &self.output) {
             (Some(ensemble), OutputLayer::Forest(head)) => {
@@ -332,16 +351,11 @@ impl Steps for OnNetwork<'_> {
             _ => 0..0,
         };
         let mut network = self.network.take().expect("the network is away only within a step");
-        let examples = Examples {
-            targets: self.data.targets().as_slice(),
-            labels: self.data.labels(),
-            weights: self.data.weights(),
-            rows: Some(&rows),
-            leave_out: None,
-        };
+        let examples = examples(self.data, &rows, mixed.as_ref());
         let (output, preprocessing, device, state, threads) =
             (&self.output, &self.preprocessing, &self.device, &mut self.state, self.compute.threads());
         let (forest, plan, convolutions) = (&self.plan.forest, &self.plan.network, &self.convolutions);
+        let (layers, epochs) = (&self.layers, self.plan.network.unfreeze_epochs);
         let (frozen, has_started) = (&self.frozen, self.started.is_some());
         let (network, loss, seen) = self.compute.run(|| {
             let features = match (given, frozen) {
@@ -364,11 +378,14 @@ impl Steps for OnNetwork<'_> {
             let gradients = (activations * pull).sum().backward();
             let step_of = |name: &str| -> Step {
                 let layer = name.rsplit_once('.').map_or(name, |(layer, _)| layer);
-                match (name.starts_with("backbone"), convolutions.contains(layer)) {
-                    (false, _) => of_head,
-                    (true, false) => of_backbone,
-                    (true, true) => of_convolutions,
-                }
+                let factor = match (name.starts_with(WHOLE_BACKBONE), convolutions.contains(layer)) {
+                    (false, _) => 1.0,
+                    (true, false) => plan.backbone_factor(),
+                    (true, true) => plan.backbone_factor() * plan.convolution_factor,
+                };
+                let first = layers.joins(name, epochs) * per_epoch;
+                let factor = factor * layers.factor(name, plan.layer_decay);
+                plan.step_at((iteration, first), total, per_epoch, factor)
             };
             let second = Step::needs_second_moments(plan.optimizer);
             (
@@ -378,23 +395,23 @@ impl Steps for OnNetwork<'_> {
             )
         });
         self.network = Some(network);
+        self.update_average(iteration);
         if matches!(self.output, OutputLayer::Forest(_)) {
-            self.noted.0.extend(seen);
-            self.noted.1.extend(rows);
+            self.noted.activations.extend(seen);
+            self.noted.rows.extend(rows);
+            if let Some(Mixed { targets, weights }) = mixed {
+                self.noted.mixed.targets.extend(targets);
+                self.noted.mixed.weights.extend(weights);
+            }
         }
         Ok(loss)
     }
 
     /// Updates the leaves by the activations collected since the last update, and clears them.
     fn update_leaves(&mut self, _: usize) {
-        let (activations, rows) = std::mem::take(&mut self.noted);
-        let examples = Examples {
-            targets: self.data.targets().as_slice(),
-            labels: self.data.labels(),
-            weights: self.data.weights(),
-            rows: Some(&rows),
-            leave_out: None,
-        };
+        let Noted { activations, rows, mixed } = std::mem::take(&mut self.noted);
+        let mixed = Some(&mixed).filter(|mixed| !mixed.weights.is_empty());
+        let examples = examples(self.data, &rows, mixed);
         let update = LeafUpdate { iterations: self.plan.forest.leaf_iterations, prior: self.prior.clone() };
         let ordered = self.data.schema().label_values.is_some();
         let smoothing = if ordered { self.plan.forest.leaf_smoothing } else { 0.0 };
@@ -402,7 +419,7 @@ impl Steps for OnNetwork<'_> {
     }
 
     fn validate(&mut self) -> Result<f64> {
-        let network = self.network().valid();
+        let network = self.averaged()?;
         let predicted = match &self.frozen {
             None => self.predict_with(&network, self.data.inputs(), &self.validation)?,
             Some(frozen) => {
@@ -420,7 +437,8 @@ impl Steps for OnNetwork<'_> {
     }
 
     fn keep_best(&mut self) {
-        self.best = Some((arrays::collect(&self.network().valid()), self.output.clone()));
+        let numbers = self.average.clone().unwrap_or_else(|| arrays::collect(&self.network().valid()));
+        self.best = Some((numbers, self.output.clone()));
     }
 
     fn restore_best(&mut self) -> Result<()> {
@@ -428,85 +446,24 @@ impl Steps for OnNetwork<'_> {
             let network = self.network.take().expect("the network is away only within a step");
             self.network = Some(arrays::restore(network, &numbers)?);
             self.output = output;
+            self.average = None;
         }
         Ok(())
     }
 
     fn store(&self, parts: &mut Parts) {
-        put_network(parts, "", &arrays::collect(&self.network().valid()), &self.output);
-        if let Some((numbers, output)) = &self.best {
-            put_network(parts, "best.", numbers, output);
-        }
-        for (name, moments) in &self.state {
-            parts.put(&format!("first.{name}"), Array::F32(vec![moments.first.len()], moments.first.clone()));
-            parts.put(
-                &format!("second.{name}"),
-                Array::F32(vec![moments.second.len()], moments.second.clone()),
-            );
-        }
-        let (activations, rows) = &self.noted;
-        if !rows.is_empty() {
-            parts.put(
-                "noted_activations",
-                Array::F32(vec![rows.len(), self.output.units()], activations.clone()),
-            );
-            parts.put(
-                "noted_rows",
-                Array::U32(vec![rows.len()], rows.iter().map(|&row| row as u32).collect()),
-            );
-        }
-        parts.put_detail("validation_mae", self.mae);
-        parts.put_detail("start_kl", self.started.as_ref().map(|started| started.kl.to_bits()));
-        if let Some(started) = &self.started {
-            put_network(parts, "start.", &started.numbers, &started.output);
-        }
+        self.put(parts);
     }
 
     fn restore(&mut self, checkpoint: &Parts, best: bool) -> Result<()> {
-        let network = self.network.take().expect("the network is away only within a step");
-        self.network = Some(arrays::restore(network, &numbers_under(checkpoint, "network.")?)?);
-        let firsts = numbers_under(checkpoint, "first.")?;
-        let mut seconds = numbers_under(checkpoint, "second.")?;
-        for (name, (_, first)) in firsts {
-            let second = seconds.remove(&name).map(|(_, second)| second).unwrap_or_default();
-            self.state.insert(name, steps::Moments { first, second });
-        }
-        self.output = output_from(checkpoint, "", &self.output)?;
-        if checkpoint.has("noted_rows") {
-            let rows = checkpoint.u32s("noted_rows", checkpoint.shape("noted_rows")?)?;
-            let activations = checkpoint.f32s("noted_activations", &[rows.len(), self.output.units()])?;
-            if rows.iter().any(|&row| row as usize >= self.data.rows()) {
-                return Err(Error::model_file(
-                    "the checkpoint names a row that is not there; it may be damaged",
-                ));
-            }
-            self.noted = (activations, rows.into_iter().map(|row| row as usize).collect());
-        }
-        if best {
-            let best = numbers_under(checkpoint, "best.network.")?;
-            if best.is_empty() {
-                return Err(Error::model_file("the checkpoint lacks its best network; it may be damaged"));
-            }
-            self.best = Some((best, output_from(checkpoint, "best.", &self.output)?));
-        }
-        self.mae = checkpoint.detail("validation_mae")?;
-        let start_kl: Option<u64> = checkpoint.detail("start_kl")?;
-        self.started = match start_kl.map(f64::from_bits) {
-            None => None,
-            Some(kl) => Some(Started {
-                kl,
-                numbers: numbers_under(checkpoint, "start.network.")?,
-                output: output_from(checkpoint, "start.", &self.output)?,
-            }),
-        };
-        Ok(())
+        self.take_over(checkpoint, best)
     }
 }
 
 impl InProgress for OnNetwork<'_> {
     fn predict(&self, inputs: &Inputs, _: &Threads) -> Result<Prediction> {
         let chosen: Vec<usize> = (0..inputs.rows()).collect();
-        Ok(Prediction::Distributions(self.predict_with(&self.network().valid(), inputs, &chosen)?))
+        Ok(Prediction::Distributions(self.predict_with(&self.averaged()?, inputs, &chosen)?))
     }
 
     fn rows_per_iteration(&self) -> Option<usize> {
@@ -516,6 +473,15 @@ impl InProgress for OnNetwork<'_> {
     fn validation_mae(&self) -> Option<f64> {
         self.mae
     }
+}
+
+/// Rows with their targets and weights: those of the data, or those of mixtures of rows.
+fn examples<'a>(data: &'a Dataset, rows: &'a [usize], mixed: Option<&'a Mixed>) -> Examples<'a, f32> {
+    let (targets, weights, rows) = match mixed {
+        Some(mixed) => (mixed.targets.as_slice(), Some(mixed.weights.as_slice()), None),
+        None => (data.targets().as_slice(), data.weights(), Some(rows)),
+    };
+    Examples { targets, labels: data.labels(), weights, rows, leave_out: None }
 }
 
 /// The weighted mean absolute error of the predicted means of some rows, where labels are ordered.

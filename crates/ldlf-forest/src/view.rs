@@ -49,6 +49,7 @@ pub(crate) fn look_inside(
                 .iter()
                 .map(|row| row[own.clone()].iter().map(|&p| f64::from(p)).collect())
                 .collect(),
+            examples: Vec::new(),
         }
     };
     ForestView { trees: (0..trees).map(tree).collect(), rows: features.rows(), chosen: chosen.to_vec() }

@@ -1,6 +1,7 @@
 //! Models as ONNX files: the graph of [`ldlf_core::graph`] as the protocol buffers that onnxruntime and others read.
 //!
-//! Standard operators only (`ai.onnx`, opset 17, and for grown trees `ai.onnx.ml`, opset 3), a free number of rows, and as metadata: the learner, the version of `ldlf`, and as JSON the names of features and labels and the values of ordered labels.
+//! Standard operators only (`ai.onnx`, opset 17, and for grown trees `ai.onnx.ml`, opset 3), a free number of rows, and as metadata: the learner, the version of `ldlf`, and as JSON the names of features and labels, the
+//! values of ordered labels and, for a model of images, how they are cut.
 //!
 //! ```
 //! use ldlf_core::{Dataset, Features, Matrix, mean::Mean};
@@ -14,7 +15,7 @@
 
 mod messages;
 
-use ldlf_core::graph::{Attribute, Constant, Domain, FEATURES, Graph, Kind, Node, Numbers};
+use ldlf_core::graph::{Attribute, Constant, Domain, Graph, GraphImages, GraphInput, Kind, Node, Numbers};
 use ldlf_core::{Error, Result, Schema, TrainedModel};
 use prost::Message;
 use serde_json::json;
@@ -47,6 +48,10 @@ pub fn to_bytes(model: &TrainedModel) -> Result<Vec<u8>> {
     facts.extend(feature_names.as_ref().map(|names| ("feature_names", json!(names).to_string())));
     facts.push(("label_names", json!(label_names).to_string()));
     facts.extend(label_values.as_ref().map(|values| ("label_values", json!(values).to_string())));
+    if let GraphInput::Images(GraphImages { side, resized }) = graph.input() {
+        let cut = json!({ "resize_shorter_side": resized, "center_crop": side, "channels": "RGB", "range": [0, 255] });
+        facts.push(("images", cut.to_string()));
+    }
     graph_to_bytes(&graph, facts)
 }
 
@@ -96,16 +101,28 @@ fn graph_message(graph: &Graph) -> GraphProto {
         node: graph.nodes().iter().map(node).collect(),
         name: "ldlf".into(),
         initializer: graph.constants().iter().map(tensor).collect(),
-        input: vec![value(FEATURES, single, Some(graph.columns()))],
-        output: graph.outputs().iter().map(|output| value(output.name, single, output.width)).collect(),
+        input: vec![value(graph.input_name(), single, &sizes_of(graph.input()))],
+        output: graph
+            .outputs()
+            .iter()
+            .map(|output| value(output.name, single, output.width.as_slice()))
+            .collect(),
     }
 }
 
-/// An input or output: a free number of rows, and columns where it has them.
-fn value(name: &str, elem_type: i32, width: Option<usize>) -> ValueInfoProto {
+/// The sizes of a row of the input.
+fn sizes_of(input: GraphInput) -> Vec<usize> {
+    match input {
+        GraphInput::Features { columns } => vec![columns],
+        GraphInput::Images(GraphImages { side, .. }) => vec![3, side, side],
+    }
+}
+
+/// An input or output: a free number of rows, and the sizes of a row where it has any.
+fn value(name: &str, elem_type: i32, sizes: &[usize]) -> ValueInfoProto {
     let rows = Dimension { value: Some(DimensionValue::Param("rows".into())) };
-    let columns = width.map(|width| Dimension { value: Some(DimensionValue::Value(width as i64)) });
-    let shape = TensorShape { dim: [rows].into_iter().chain(columns).collect() };
+    let sizes = sizes.iter().map(|&size| Dimension { value: Some(DimensionValue::Value(size as i64)) });
+    let shape = TensorShape { dim: [rows].into_iter().chain(sizes).collect() };
     let tensor = TensorType { elem_type, shape: Some(shape) };
     ValueInfoProto { name: name.into(), r#type: Some(TypeProto { value: Some(ValueType::Tensor(tensor)) }) }
 }
@@ -187,6 +204,25 @@ mod tests {
         let sizes: Vec<DimensionValue> =
             tensor.shape.unwrap().dim.into_iter().map(|size| size.value.unwrap()).collect();
         assert_eq!(sizes, [DimensionValue::Param("rows".into()), DimensionValue::Value(3)]);
+    }
+
+    #[test]
+    fn a_graph_of_images_takes_their_pixels() {
+        let mut graph = Graph::of(GraphInput::Images(GraphImages { side: 8, resized: 10 }));
+        let x = graph.features();
+        let means = [("axes", Attribute::Ints(vec![2, 3])), ("keepdims", Attribute::Int(0))];
+        let means = graph.node_with("ReduceMean", "means", &[&x], &means);
+        graph.finish(&means, 3, None);
+        let message = graph_message(&graph);
+        assert_eq!(message.input[0].name, "images");
+        let Some(ValueType::Tensor(tensor)) = message.input[0].r#type.clone().unwrap().value else {
+            panic!("the input is a tensor")
+        };
+        let sizes: Vec<DimensionValue> =
+            tensor.shape.unwrap().dim.into_iter().map(|size| size.value.unwrap()).collect();
+        let [rows, pixels @ ..] = &sizes[..] else { panic!("four sizes") };
+        assert_eq!(rows, &DimensionValue::Param("rows".into()));
+        assert_eq!(pixels, [3, 8, 8].map(DimensionValue::Value));
     }
 
     #[test]

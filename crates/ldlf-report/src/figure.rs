@@ -14,6 +14,8 @@ pub struct Figure {
     pub title: String,
     /// What it shows, in words: the text alternative.
     pub description: String,
+    /// Whether it shows images.
+    pub has_images: bool,
     body: Element,
 }
 
@@ -25,6 +27,7 @@ impl Figure {
             height,
             title: title.into(),
             description: description.into(),
+            has_images: false,
             body: Element::new("g"),
         }
     }
@@ -32,6 +35,14 @@ impl Figure {
     /// Adds something on top.
     pub fn add(&mut self, element: Element) {
         self.body.push(element);
+    }
+
+    /// Adds a square image of so many pixels, given as the bytes of a PNG file.
+    pub fn add_image(&mut self, (x, y): (f64, f64), side: f64, png: &[u8], name: &str) {
+        self.has_images = true;
+        let source = format!("data:image/png;base64,{}", base64(png));
+        let image = Element::new("image").at("x", x).at("y", y).at("width", side).at("height", side);
+        self.add(image.attr("href", source).child(Element::new("title").text(name)));
     }
 
     fn svg(&self) -> Element {
@@ -66,6 +77,20 @@ impl Figure {
             .to_string()
             + "\n"
     }
+}
+
+/// Bytes as text (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for part in bytes.chunks(3) {
+        let number = (0..3).fold(0u32, |n, place| n << 8 | u32::from(part.get(place).copied().unwrap_or(0)));
+        for digit in 0..4 {
+            let sextet = (number >> (18 - 6 * digit) & 63) as usize;
+            text.push(if digit <= part.len() { char::from(DIGITS[sextet]) } else { '=' });
+        }
+    }
+    text
 }
 
 /// Where a text sits on its point.
@@ -148,4 +173,27 @@ pub fn shortened(text: &str, limit: usize) -> String {
         return text.to_string();
     }
     text.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_text_by_the_standard() {
+        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
+        // Section 10 of RFC 4648.
+        assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
+        assert_eq!(base64(&[0xff, 0xef, 0xbe]), "/+++");
+    }
+
+    #[test]
+    fn an_image_stands_inside_the_figure() {
+        let mut figure = Figure::new(10.0, 10.0, "t", "d");
+        assert!(!figure.has_images);
+        figure.add_image((1.0, 2.0), 8.0, b"foo", "a<b.png");
+        let svg = figure.alone();
+        assert!(figure.has_images && svg.contains("href=\"data:image/png;base64,Zm9v\""), "{svg}");
+        assert!(svg.contains("<title>a&lt;b.png</title>"), "{svg}");
+    }
 }

@@ -16,6 +16,9 @@ pub fn encode(figure: &Figure) -> Result<Vec<u8>> {
     let failed = |why: String| {
         Error::usage(format!("the figure cannot be drawn as PNG: {why}")).with_remedy("write it as .svg")
     };
+    if figure.has_images {
+        return Err(failed("it shows images".into()));
+    }
     let mut fonts = Database::new();
     for face in [dejavu::sans::regular(), dejavu::sans::bold()] {
         fonts.load_font_data(face.to_vec());

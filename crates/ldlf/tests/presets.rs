@@ -159,7 +159,7 @@ const PRESETS: &[Expected] = &[
         preset: "paper",
         values: "trees=5 depth=7 units=64 leaf_every=100 leaf_iterations=20 leaf_prior=0 leaf_smoothing=0 early_leaf_updates=false \
                  steepness=none loss=trees start_epochs=0 optimizer=sgd momentum=0.9 weight_decay=0 max_grad_norm=none warm_up=0 flip=false jitter=0 \
-                 early_stopping=false learning_rate=0.5 iterations=25000 schedule=constant batch_size=64 crop=0",
+                 erasing=0 mixup=0 layer_decay=1 unfreeze_epochs=0 average=none early_stopping=false learning_rate=0.5 iterations=25000 schedule=constant batch_size=64 crop=0",
         rest: "backbone backbone_factor channel_order channels convolution_factor device epochs freeze input_crop input_deviation input_mean \
                input_range patience side step_epochs step_factor step_iterations validation_fraction weights",
     },
@@ -169,7 +169,7 @@ const PRESETS: &[Expected] = &[
         preset: "released",
         values: "trees=5 depth=7 units=64 leaf_every=100 leaf_iterations=20 leaf_prior=0 leaf_smoothing=0 early_leaf_updates=false \
                  steepness=none loss=trees start_epochs=0 optimizer=sgd momentum=0.9 weight_decay=0 max_grad_norm=none warm_up=0 flip=false jitter=0 \
-                 early_stopping=false learning_rate=0.5 iterations=30000 schedule=step step_iterations=10000 step_factor=0.5 \
+                 erasing=0 mixup=0 layer_decay=1 unfreeze_epochs=0 average=none early_stopping=false learning_rate=0.5 iterations=30000 schedule=step step_iterations=10000 step_factor=0.5 \
                  batch_size=64 convolution_factor=0.1 backbone_factor=1 input_range=255 input_mean=112 input_deviation=1 crop=0.06",
         rest: "backbone channel_order channels device epochs freeze input_crop patience side step_epochs validation_fraction weights",
     },
@@ -179,7 +179,7 @@ const PRESETS: &[Expected] = &[
         preset: "released-vgg",
         values: "trees=5 depth=7 units=64 leaf_every=100 leaf_iterations=20 leaf_prior=0 leaf_smoothing=0 early_leaf_updates=false \
                  steepness=none loss=trees start_epochs=0 optimizer=sgd momentum=0.9 weight_decay=0 max_grad_norm=none warm_up=0 flip=false jitter=0 \
-                 early_stopping=false learning_rate=0.5 iterations=30000 schedule=step step_iterations=10000 step_factor=0.5 \
+                 erasing=0 mixup=0 layer_decay=1 unfreeze_epochs=0 average=none early_stopping=false learning_rate=0.5 iterations=30000 schedule=step step_iterations=10000 step_factor=0.5 \
                  batch_size=32 convolution_factor=1 backbone_factor=1 input_range=255 input_mean=112 input_deviation=1 crop=0.07",
         rest: "backbone channel_order channels device epochs freeze input_crop patience side step_epochs validation_fraction weights",
     },
@@ -187,7 +187,8 @@ const PRESETS: &[Expected] = &[
     Expected {
         learners: &["dldl"],
         preset: "paper",
-        values: "optimizer=sgd momentum=0.9 weight_decay=0 max_grad_norm=none warm_up=0 jitter=0 early_stopping=false start_epochs=0",
+        values: "optimizer=sgd momentum=0.9 weight_decay=0 max_grad_norm=none warm_up=0 jitter=0 erasing=0 mixup=0 \
+                 layer_decay=1 unfreeze_epochs=0 average=none early_stopping=false start_epochs=0",
         rest: "backbone backbone_factor batch_size channel_order channels convolution_factor crop device epochs flip freeze \
                input_crop input_deviation input_mean input_range iterations learning_rate patience schedule side step_epochs step_factor \
                step_iterations validation_fraction weights",

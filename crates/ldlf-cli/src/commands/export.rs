@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ldlf::internals::core::error::shown;
+use ldlf::internals::core::graph::GraphImages;
 use ldlf::internals::io::output::write_atomically;
 use ldlf::{Error, Result, registry};
 
@@ -30,9 +31,12 @@ pub const HELP: &str = "\
 The file holds everything between a table's numbers and its distributions, scaling included, in standard operators (opset 17).
 It reads `features`, single precision, [rows, features] in the model's order, and gives `distributions`, [rows, labels]; for
 labels that stand for numbers also `mean` and `mode`. Names are in its metadata. A row with a missing value gives NaN.
+A deep model of images reads `images` instead, [rows, 3, side, side]: red, green and blue from 0 to 255 of images that are resized
+and cut as the metadata says.
 
-Example:
-  ldlf export votes.ldlf --onnx votes.onnx";
+Examples:
+  ldlf export votes.ldlf --onnx votes.onnx
+  ldlf export age.ldlf --onnx age.onnx";
 
 /// Writes the model as an ONNX file.
 pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
@@ -47,10 +51,13 @@ pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
         other => other,
     })?;
     write_atomically(&args.onnx, overwrite, |file| file.write_all(&bytes))?;
+    let input = match model.model.images_of_graph() {
+        Some(GraphImages { side, .. }) => format!("images of {side} x {side} pixels"),
+        None => format!("{} features", model.features),
+    };
     printer.message(format_args!(
-        "wrote {} ({} features, {} labels, {} bytes)",
+        "wrote {} ({input}, {} labels, {} bytes)",
         args.onnx.display(),
-        model.features,
         model.schema.label_names.len(),
         bytes.len()
     ));

@@ -90,7 +90,8 @@ Examples:
   ldlf plot learning-curve results --learner sldlf -o curve.png
   ldlf plot sweep sweep.csv -o trees.svg
   ldlf plot critical-difference movie scene yeast -o ranks.svg
-  ldlf plot tree --model votes.ldlf --data votes.csv --row 3 -o tree.svg";
+  ldlf plot tree --model votes.ldlf --data votes.csv --row 3 -o tree.svg
+  ldlf plot tree --model age.ldlf --data photos --table people.csv --image-column photo -o tree.svg";
 
 /// Learners that share a figure.
 const TOGETHER: usize = 5;
@@ -160,14 +161,14 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
         return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?));
     }
     inspected_model::check_rows(&args.row, &data)?;
-    let view = model.model.look_inside(data.features()?, &args.row, &threads);
+    let view = inspected_model::look_inside(&model, &data, &args.row, &threads)?;
     let view = view.ok_or_else(|| {
         Error::usage(match registry::find(&model.learner).is_ok_and(|entry| entry.facts.backbone) {
-            true => format!(
+            true if data.features().is_ok() => format!(
                 "the trees of {} are not drawn: their splits see a network, not columns",
                 model.learner
             ),
-            false => format!("{} has no soft trees to draw", model.learner),
+            _ => format!("{} has no soft trees to draw", model.learner),
         })
     })?;
     if args.kind == PlotKind::LeafUsage {
@@ -176,11 +177,13 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
     if args.tree > view.trees.len() {
         return Err(Error::usage(format!("--tree {}: the forest has {} trees", args.tree, view.trees.len())));
     }
+    let thumbnails = inspected_model::thumbnails(&view, args.tree - 1..args.tree, &data)?;
     let what = plots::TreeFigure {
         view: &view,
         tree: args.tree - 1,
         row: (!view.chosen.is_empty()).then_some(0),
         labels: &model.schema.label_names,
+        thumbnails: &thumbnails,
     };
     Ok(plots::tree(&what, name))
 }

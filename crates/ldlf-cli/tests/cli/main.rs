@@ -6,6 +6,8 @@
 mod call;
 mod compare;
 mod data;
+#[cfg(feature = "deep")]
+mod deep_models;
 mod evaluate;
 mod explain;
 mod export;

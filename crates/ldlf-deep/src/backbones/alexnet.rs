@@ -5,9 +5,11 @@ use burn::nn::Linear;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
+use super::drawing::{Drawing, Maps};
 use super::layers::{average_to, convolution, convolve, flat, max_pool};
 use super::named::Named;
 use crate::dropout::dropout;
@@ -78,5 +80,19 @@ impl Architecture for AlexNet {
             }
         }
         x
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, mut x: Maps) -> Flow {
+        for (number, layer) in self.features.iter().enumerate() {
+            x = drawing.convolve(layer, &x);
+            x = drawing.rectify(&x);
+            if number < 2 {
+                x = drawing.max_pool(&x, 3, 2, 0);
+            }
+        }
+        x = drawing.max_pool(&x, 3, 2, 0);
+        x = drawing.average_to(&x, SIDE);
+        let flat = drawing.flat(&x);
+        self.classifier.iter().fold(flat, |x, layer| drawing.rectified_linear(layer, &x))
     }
 }

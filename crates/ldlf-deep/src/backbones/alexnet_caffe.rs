@@ -9,9 +9,11 @@ use burn::nn::Linear;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
+use super::drawing::{Drawing, Maps};
 use super::layers::{average_to, convolution, convolve, flat, max_pool_over_the_edge};
 use crate::dropout::dropout;
 use crate::initial::Initial;
@@ -83,6 +85,23 @@ impl Architecture for AlexNetCaffe {
             }
         }
         x
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, mut x: Maps) -> Flow {
+        for layer in [&self.conv1, &self.conv2] {
+            x = drawing.convolve(layer, &x);
+            x = drawing.rectify(&x);
+            x = drawing.normalise_locally(&x, NEIGHBOURS);
+            x = drawing.max_pool_over_the_edge(&x, 3, 2);
+        }
+        for layer in [&self.conv3, &self.conv4, &self.conv5] {
+            x = drawing.convolve(layer, &x);
+            x = drawing.rectify(&x);
+        }
+        x = drawing.max_pool_over_the_edge(&x, 3, 2);
+        x = drawing.average_to(&x, SIDE);
+        let flat = drawing.flat(&x);
+        [&self.fc6, &self.fc7].into_iter().fold(flat, |x, layer| drawing.rectified_linear(layer, &x))
     }
 }
 

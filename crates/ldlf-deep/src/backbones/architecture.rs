@@ -2,8 +2,10 @@
 
 use burn::module::Module;
 use burn::tensor::Tensor;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
+use super::drawing::{Drawing, Maps};
 use crate::images::Preparation;
 use crate::initial::Initial;
 
@@ -23,6 +25,9 @@ pub(super) trait Architecture: Module {
 
     /// The output of one of [`BackboneFacts::layers`], flattened.
     fn run(&self, x: Tensor<4>, mode: &Mode, until: &str) -> Tensor<2>;
+
+    /// Adds the network to a graph, as [`Architecture::run`] predicts, and gives the features, `[rows, width]`.
+    fn draw(&self, drawing: &mut Drawing<'_>, x: Maps) -> Flow;
 
     /// The parameter that an entry of a weight file belongs to, where published files use other names.
     fn parameter_name(entry: &str) -> String {

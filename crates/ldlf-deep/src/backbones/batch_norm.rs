@@ -117,6 +117,13 @@ impl BatchNorm {
         self.scaled(x, statistic(&self.running_mean), statistic(&self.running_var))
     }
 
+    /// What a prediction multiplies every channel by, and what it then adds.
+    pub fn scale_and_shift(&self) -> (Tensor<1>, Tensor<1>) {
+        let scale = self.weight.val() / self.running_var.value().add_scalar(self.epsilon).sqrt();
+        let shift = self.bias.val() - self.running_mean.value() * scale.clone();
+        (scale, shift)
+    }
+
     /// One product and one sum per value: the statistics are folded into weight and bias first.
     fn scaled(&self, x: Tensor<3>, mean: Tensor<3>, variance: Tensor<3>) -> Tensor<3> {
         let shape = mean.shape();

@@ -6,10 +6,12 @@
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::Tensor;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::batch_norm::BatchNorm;
+use super::drawing::{Drawing, Maps};
 use super::layers::{convolve, convolve_same, flat, mean_of_channels};
 use crate::dropout::dropout;
 use crate::initial::Initial;
@@ -112,6 +114,17 @@ impl Architecture for EfficientNetLite0 {
         dropout(mean_of_channels(x), 0.2, mode, "avgpool")
     }
 
+    fn draw(&self, drawing: &mut Drawing<'_>, x: Maps) -> Flow {
+        let x = drawing.convolve_same(&self.conv_stem, &x);
+        let x = drawing.normalise(&self.bn0, &x);
+        let x = drawing.rectify_to_6(&x);
+        let x = self.blocks.iter().fold(x, |x, block| block.draw(drawing, &x));
+        let x = drawing.convolve(&self.conv_head, &x);
+        let x = drawing.normalise(&self.bn1, &x);
+        let x = drawing.rectify_to_6(&x);
+        drawing.mean_of_channels(&x)
+    }
+
     fn parameter_name(entry: &str) -> String {
         entry.split('.').map(|part| part.strip_prefix('_').unwrap_or(part)).collect::<Vec<_>>().join(".")
     }
@@ -150,6 +163,24 @@ impl Block {
         match short {
             None => x,
             Some(short) => x + short,
+        }
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, input: &Maps) -> Maps {
+        let mut x = input.clone();
+        if let (Some(conv), Some(norm)) = (&self.expand_conv, &self.bn0) {
+            x = drawing.convolve(conv, &x);
+            x = drawing.normalise(norm, &x);
+            x = drawing.rectify_to_6(&x);
+        }
+        x = drawing.convolve_same(&self.depthwise_conv, &x);
+        x = drawing.normalise(&self.bn1, &x);
+        x = drawing.rectify_to_6(&x);
+        x = drawing.convolve(&self.project_conv, &x);
+        x = drawing.normalise(&self.bn2, &x);
+        match self.skips {
+            true => drawing.add(&x, input),
+            false => x,
         }
     }
 }

@@ -67,10 +67,12 @@ pub fn convolve(layer: &Conv2d, x: Tensor<4>) -> Tensor<4> {
 /// Convolves with padding such that the output is `ceil(side / stride)` wide, the odd pixel at the end (TensorFlow's `same`).
 pub fn convolve_same(layer: &Conv2d, x: Tensor<4>) -> Tensor<4> {
     let [_, _, height, width] = x.dims();
-    let padding = [height, width].map(|side| {
-        let (kernel, stride) = (layer.kernel_size[0], layer.stride[0]);
-        let total = ((side.div_ceil(stride) - 1) * stride + kernel).saturating_sub(side);
-        (total / 2, total - total / 2)
-    });
-    kernels::convolve(layer, x, padding)
+    kernels::convolve(layer, x, [height, width].map(|side| same_padding(layer, side)))
+}
+
+/// The padding before and after so many pixels that gives `ceil(side / stride)` of them.
+pub fn same_padding(layer: &Conv2d, side: usize) -> (usize, usize) {
+    let (kernel, stride) = (layer.kernel_size[0], layer.stride[0]);
+    let total = ((side.div_ceil(stride) - 1) * stride + kernel).saturating_sub(side);
+    (total / 2, total - total / 2)
 }

@@ -56,6 +56,12 @@ macro_rules! backbones {
                     $(AnyNetwork::$network(network) => network.run(x, mode, until),)+
                 }
             }
+
+            fn draw(&self, drawing: &mut Drawing<'_>, x: Maps) -> Flow {
+                match self {
+                    $(AnyNetwork::$network(network) => network.draw(drawing, x),)+
+                }
+            }
         }
 
         // By hand instead of by derive: a derived path of parameters would begin with the variant.

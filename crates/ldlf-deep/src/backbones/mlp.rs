@@ -4,9 +4,11 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, Reads};
+use super::drawing::{Drawing, Maps};
 use super::layers::flat;
 use super::named::Named;
 use crate::initial::Initial;
@@ -51,5 +53,9 @@ impl Architecture for Mlp {
             }
         }
         x
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, x: Maps) -> Flow {
+        self.layers.iter().fold(x.flow, |x, layer| drawing.rectified_linear(layer, &x))
     }
 }

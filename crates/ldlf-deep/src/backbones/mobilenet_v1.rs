@@ -9,9 +9,11 @@ use burn::nn::Linear;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
+use super::drawing::{Drawing, Maps};
 use super::layers::{convolve_same, flat, mean_of_channels};
 use crate::initial::Initial;
 
@@ -109,5 +111,16 @@ impl Architecture for MobileNetV1 {
             return x;
         }
         relu(self.feats.forward(x))
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, x: Maps) -> Flow {
+        let x = drawing.convolve_same(&self.conv1, &x);
+        let mut x = drawing.rectify_to_6(&x);
+        for layer in self.blocks.iter().flat_map(|block| [&block.depthwise, &block.pointwise]) {
+            x = drawing.convolve_same(layer, &x);
+            x = drawing.rectify_to_6(&x);
+        }
+        let means = drawing.mean_of_channels(&x);
+        drawing.rectified_linear(&self.feats, &means)
     }
 }

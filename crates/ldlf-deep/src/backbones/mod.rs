@@ -6,6 +6,7 @@
 
 mod architecture;
 mod batch_norm;
+mod drawing;
 mod kind;
 mod layers;
 mod list;
@@ -15,12 +16,14 @@ use burn::module::{
     Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor,
 };
 use burn::tensor::{Device, Tensor};
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::{Error, Result, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::initial::Initial;
 use architecture::{Architecture, BackboneFacts, Reads};
 pub use architecture::{ChannelOrder, InputConvention};
+use drawing::{Drawing, Maps};
 
 // Every backbone, one per line: its file states the rest. `cargo fmt` does not follow modules into a macro, so `./test` checks the
 // format of these files by name.
@@ -106,6 +109,17 @@ impl Backbone {
     pub fn forward(&self, x: Tensor<4>, mode: &Mode) -> Tensor<2> {
         let last = self.kind.layers().last().copied().unwrap_or_default();
         self.network.run(x, mode, last)
+    }
+
+    /// Adds the network to a graph of standard operators, behind its prepared input, and gives the features, `[rows, width]`.
+    pub fn add_to_graph(&self, graph: &mut Graph, prepared: &Flow) -> Flow {
+        let side = match self.input {
+            Input::Images { side, .. } => side,
+            Input::Table { .. } => 1,
+        };
+        graph.within("backbone", |graph| {
+            self.network.draw(&mut Drawing(graph), Maps { flow: prepared.clone(), side })
+        })
     }
 
     /// The output of a layer, one row of numbers for each row of `x`; rectified where a rectifier follows the layer.

@@ -4,10 +4,12 @@ use burn::module::Module;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::batch_norm::BatchNorm;
+use super::drawing::{Drawing, Maps};
 use super::layers::{convolution, convolve, flat, max_pool, mean_of_channels};
 use crate::initial::Initial;
 
@@ -76,6 +78,16 @@ impl Architecture for ResNet18 {
         }
         mean_of_channels(x)
     }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, x: Maps) -> Flow {
+        let x = drawing.convolve(&self.conv1, &x);
+        let x = drawing.normalise(&self.bn1, &x);
+        let x = drawing.rectify(&x);
+        let x = drawing.max_pool(&x, 3, 2, 1);
+        let blocks = [&self.layer1, &self.layer2, &self.layer3, &self.layer4].into_iter().flatten();
+        let x = blocks.fold(x, |x, block| block.draw(drawing, &x));
+        drawing.mean_of_channels(&x)
+    }
 }
 
 impl Block {
@@ -102,5 +114,22 @@ impl Block {
         };
         let x = self.bn1.rectified(convolve(&self.conv1, x), mode);
         relu(self.bn2.forward(convolve(&self.conv2, x), mode) + short)
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, x: &Maps) -> Maps {
+        let short = match &self.downsample {
+            None => x.clone(),
+            Some((conv, norm)) => {
+                let short = drawing.convolve(conv, x);
+                drawing.normalise(norm, &short)
+            }
+        };
+        let x = drawing.convolve(&self.conv1, x);
+        let x = drawing.normalise(&self.bn1, &x);
+        let x = drawing.rectify(&x);
+        let x = drawing.convolve(&self.conv2, &x);
+        let x = drawing.normalise(&self.bn2, &x);
+        let sum = drawing.add(&x, &short);
+        drawing.rectify(&sum)
     }
 }

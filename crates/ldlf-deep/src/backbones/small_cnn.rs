@@ -3,10 +3,12 @@
 use burn::module::Module;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
 use super::batch_norm::BatchNorm;
+use super::drawing::{Drawing, Maps};
 use super::layers::{convolution, convolve, flat, max_pool, mean_of_channels};
 use crate::initial::Initial;
 
@@ -64,5 +66,17 @@ impl Architecture for SmallCnn {
             }
         }
         mean_of_channels(x)
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, mut x: Maps) -> Flow {
+        for (number, block) in self.blocks.iter().enumerate() {
+            if number > 0 {
+                x = drawing.max_pool(&x, 2, 2, 0);
+            }
+            x = drawing.convolve(&block.conv, &x);
+            x = drawing.normalise(&block.norm, &x);
+            x = drawing.rectify(&x);
+        }
+        drawing.mean_of_channels(&x)
     }
 }

@@ -9,9 +9,11 @@ use burn::nn::Linear;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
+use ldlf_core::graph::Flow;
 
 use super::Mode;
 use super::architecture::{Architecture, BackboneFacts, InputConvention, Reads};
+use super::drawing::{Drawing, Maps};
 use super::layers::{average_to, convolution, convolve, flat, max_pool};
 use super::named::Named;
 use crate::dropout::dropout;
@@ -97,6 +99,20 @@ impl Architecture for Vgg16 {
             }
         }
         x
+    }
+
+    fn draw(&self, drawing: &mut Drawing<'_>, mut x: Maps) -> Flow {
+        let mut layers = self.features.iter();
+        for (_, count) in STAGES {
+            for layer in layers.by_ref().take(count) {
+                x = drawing.convolve(layer, &x);
+                x = drawing.rectify(&x);
+            }
+            x = drawing.max_pool(&x, 2, 2, 0);
+        }
+        x = drawing.average_to(&x, SIDE);
+        let flat = drawing.flat(&x);
+        self.classifier.iter().fold(flat, |x, layer| drawing.rectified_linear(layer, &x))
     }
 
     fn parameter_name(entry: &str) -> String {

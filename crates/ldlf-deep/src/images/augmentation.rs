@@ -19,17 +19,21 @@ pub struct Augmentation {
     /// Brightness, contrast and saturation, in this order, are each multiplied by a factor between `1 - jitter` and
     /// `1 + jitter`. From 0 to 1.
     pub jitter: f64,
+    /// Every second image loses a rectangle of at most this fraction of its area: it becomes the mean colour (random erasing, Zhong et
+    /// al. 2020). From 0 to 0.9.
+    pub erasing: f64,
 }
 
 impl Augmentation {
     /// Nothing changes.
     pub fn none() -> Self {
-        Augmentation { flip: false, crop: 0.0, jitter: 0.0 }
+        Augmentation { flip: false, crop: 0.0, jitter: 0.0, erasing: 0.0 }
     }
 
     /// Refuses values out of range.
     pub fn check(&self) -> Result<()> {
-        for (name, value, most) in [("crop", self.crop, 0.5), ("jitter", self.jitter, 1.0)] {
+        let limits = [("crop", self.crop, 0.5), ("jitter", self.jitter, 1.0), ("erasing", self.erasing, 0.9)];
+        for (name, value, most) in limits {
             if !(0.0..=most).contains(&value) {
                 return Err(Error::parameter(name, format!("from 0 to {most}"), value));
             }
@@ -52,6 +56,27 @@ impl Augmentation {
             jitter(&mut rgb, factors);
         }
         preparation.scale(&rgb, out);
+        if self.erasing > 0.0 {
+            self.erase(preparation.side, &mut seed.named("erasing").generator(), out);
+        }
+    }
+
+    /// Sets a rectangle to 0, the mean colour of a scaled image. Its area is uniform up to `erasing`, its sides differ by up to a factor of 3.
+    fn erase(&self, side: usize, generator: &mut Generator, out: &mut [f32]) {
+        let erases = generator.random::<bool>();
+        let area = self.erasing * generator.random::<f64>();
+        let stretch = 3f64.powf(draw(generator) / 2.0);
+        let length = |fraction: f64| ((fraction.min(1.0) * side as f64).round() as usize).min(side);
+        let (width, height) = (length(area.sqrt() * stretch), length(area.sqrt() / stretch));
+        let mut start = |length: usize| generator.random_range(0..=(side - length) as u64) as usize;
+        let (left, top) = (start(width), start(height));
+        if erases {
+            for plane in out.chunks_exact_mut(side * side) {
+                for line in plane.chunks_exact_mut(side).skip(top).take(height) {
+                    line[left..left + width].fill(0.0);
+                }
+            }
+        }
     }
 
     fn draw_window(&self, image: &Image, side: usize, generator: &mut Generator) -> Window {
@@ -257,8 +282,28 @@ mod tests {
     }
 
     #[test]
+    fn every_second_image_loses_a_rectangle_that_is_not_too_large() {
+        let erasing = Augmentation { erasing: 0.4, ..Augmentation::none() };
+        // No colour of this image is 0.
+        let image = Image { width: 8, height: 8, rgb: vec![100; 3 * 64] };
+        let erased: Vec<usize> = (0..400)
+            .map(|seed| {
+                let seen = look(&erasing, &image, seed);
+                let zeros = |plane: &[f32]| plane.iter().filter(|&&v| v == 0.0).count();
+                assert_eq!(zeros(&seen[..64]), zeros(&seen[128..]), "all channels alike");
+                zeros(&seen[..64])
+            })
+            .collect();
+        let hit = erased.iter().filter(|&&pixels| pixels > 0).count();
+        // Rounding to whole pixels loses the smallest rectangles and lets the largest grow a little.
+        assert!((140..=220).contains(&hit), "{hit}");
+        let largest = erased.iter().max().unwrap();
+        assert!((20..=30).contains(largest), "{largest} of 64 pixels");
+    }
+
+    #[test]
     fn random_changes_follow_from_the_seed() {
-        let all = Augmentation { flip: true, crop: 0.2, jitter: 0.3 };
+        let all = Augmentation { flip: true, crop: 0.2, jitter: 0.3, erasing: 0.3 };
         let image = slope(9, 12);
         assert_eq!(look(&all, &image, 5), look(&all, &image, 5));
         assert_ne!(look(&all, &image, 5), look(&all, &image, 6));

@@ -13,6 +13,7 @@ mod folder;
 mod prefetch;
 mod preparation;
 mod table;
+mod thumbnail;
 
 pub use ldlf_core::images::BadImages;
 
@@ -21,6 +22,7 @@ pub use files::{ImageFiles, open, unreadable};
 pub use prefetch::{Batch, PrefetchedBatches, prefetch};
 pub use preparation::{Preparation, prepare, whole_side};
 pub use table::{check_readable, join, named};
+pub use thumbnail::thumbnail;
 
 /// The first bytes of the kinds of image that are read.
 const MAGIC: [&[u8]; 2] = [&[0xff, 0xd8, 0xff], b"\x89PNG\r\n\x1a\n"];

@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_changes_nothing() {
         let (_, images) = colours(None);
-        let augmentation = Augmentation { flip: true, crop: 0.3, jitter: 0.2 };
+        let augmentation = Augmentation { flip: true, crop: 0.3, jitter: 0.2, erasing: 0.0 };
         let epoch = |threads| {
             let look = Some((&augmentation, Seed::new(1)));
             let batches = prefetch(&images, &order(), &preparation(), look, threads).unwrap();
@@ -290,7 +290,7 @@ mod tests {
     /// The augmented pixels of some batches.
     fn augmented(order: &[Vec<usize>]) -> Vec<f32> {
         let (_, images) = colours(None);
-        let augmentation = Augmentation { flip: false, crop: 0.3, jitter: 0.5 };
+        let augmentation = Augmentation { flip: false, crop: 0.3, jitter: 0.5, erasing: 0.0 };
         let seeded = Some((&augmentation, Seed::new(1)));
         let batches = prefetch(&images, order, &preparation(), seeded, 2).unwrap();
         batches.flat_map(|batch| batch.unwrap().pixels).collect()

@@ -1,5 +1,6 @@
 //! From the pixels of an image to the input of a network.
 
+use ldlf_core::graph::{Attribute, Flow, Graph};
 use ldlf_core::images::Image;
 use ldlf_core::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -94,6 +95,31 @@ impl Preparation {
         match self.order {
             ChannelOrder::Rgb => channel,
             ChannelOrder::Bgr => 2 - channel,
+        }
+    }
+
+    /// Adds what follows the cutting of an image to a graph: `images` are red, green and blue in 0..255, `[rows, 3, side, side]`; the
+    /// result is `[rows, channels, side, side]`.
+    pub(crate) fn add_to_graph(&self, graph: &mut Graph, images: &Flow) -> Flow {
+        let mut x = images.clone();
+        if self.channels == 1 {
+            let luma = graph.f32s("luma", &[3, 1, 1], LUMA.to_vec());
+            let weighed = graph.node("Mul", "weighed", &[&x, &luma]);
+            x = graph.row_sums("grey", &weighed);
+        }
+        let to_bytes = 255.0 / self.range;
+        let per_channel = |values: &[f32], of: &dyn Fn(f32) -> f32| values.iter().map(|&v| of(v)).collect();
+        let shape = [self.channels, 1, 1];
+        let mean = graph.f32s("mean", &shape, per_channel(&self.mean, &|mean| mean * to_bytes));
+        let factor = graph.f32s("factor", &shape, per_channel(&self.deviation, &|d| 1.0 / (d * to_bytes)));
+        let shifted = graph.node("Sub", "shifted", &[&x, &mean]);
+        let scaled = graph.node("Mul", "scaled", &[&shifted, &factor]);
+        match self.order {
+            ChannelOrder::Bgr if self.channels == 3 => {
+                let order = graph.i64s("bgr", vec![2, 1, 0]);
+                graph.node_with("Gather", "in_order", &[&scaled, &order], &[("axis", Attribute::Int(1))])
+            }
+            _ => scaled,
         }
     }
 

@@ -3,6 +3,7 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use ldlf_core::{Seed, Threads};
+use ldlf_deep::dense::by_pixel;
 use ldlf_deep::head::{ForestHead, SoftmaxHead};
 use ldlf_forest::head::{Head, LeafUpdate};
 use ldlf_forest::leaves::LeafPrior;
@@ -181,6 +182,49 @@ fn a_forest_of_single_leaves_predicts_their_mean() {
     let x = Tensor::<2>::ones([2, 3], &device());
     let head = head.from_core(core);
     assert_near(&numbers(head.predict(head.activations(x))), &[0.4, 0.6, 0.4, 0.6]);
+}
+
+/// The rows of a fixture as the pixels of one image, `[1, channels, rows, 1]`.
+fn as_pixels(rows: Tensor<2>) -> Tensor<4> {
+    let [count, channels] = rows.dims();
+    rows.transpose().reshape([1, channels, count, 1])
+}
+
+#[test]
+fn every_pixel_of_a_map_is_a_row() {
+    let case = case();
+    let rows = case.activations.dims()[0];
+    let predicted = case.head.predict_maps(as_pixels(case.activations.clone()));
+    assert_eq!(predicted.dims(), [1, case.shape.labels, rows, 1]);
+    assert_near(&numbers(by_pixel(predicted)), &flat(&case.fixture["predictions"]));
+    let loss = case.head.loss_of_maps(
+        as_pixels(case.activations.clone()),
+        as_pixels(case.targets),
+        Some(case.weights.reshape([1, rows, 1])),
+        LossForm::Trees,
+        0..case.shape.trees,
+    );
+    let gradient = case.activations.grad(&loss.backward()).unwrap();
+    assert_near(&numbers(loss), &flat(&case.fixture["loss"]));
+    assert_near(&numbers(gradient), &flat(&case.fixture["loss_gradient"]));
+}
+
+#[test]
+fn the_pixels_of_several_images_stay_where_they_are() {
+    let device = device();
+    let shape = ForestShape { trees: 2, depth: 3, units: 6, labels: 4 };
+    let head = ForestHead::new(5, shape, Seed::new(1), &device).unwrap();
+    let leaves = support::distributions("leaves", shape.trees * shape.leaves(), shape.labels);
+    let core = Head::from_parts(shape, head.core().units().to_vec(), leaves);
+    let head = head.from_core(core);
+    let maps: Tensor<4> = support::input("maps", [2, 5, 3, 4], 3.0, &device);
+    let predicted = head.predict_maps(head.activations_of_maps(maps.clone()));
+    for (image, y, x) in [(0, 0, 0), (0, 2, 1), (1, 1, 3)] {
+        let pixel = maps.clone().slice([image..image + 1, 0..5, y..y + 1, x..x + 1]).reshape([1, 5]);
+        let alone = head.predict(head.activations(pixel));
+        let there = predicted.clone().slice([image..image + 1, 0..4, y..y + 1, x..x + 1]);
+        assert_near(&numbers(there.reshape([1, 4])), &numbers(alone));
+    }
 }
 
 #[test]

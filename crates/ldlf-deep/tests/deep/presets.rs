@@ -37,6 +37,11 @@ fn table_of(learner: &str, name: &str) -> Vec<String> {
         "flip",
         "crop",
         "jitter",
+        "erasing",
+        "mixup",
+        "layer_decay",
+        "unfreeze_epochs",
+        "average",
         "early_stopping",
         "step_iterations",
         "step_factor",
@@ -50,7 +55,7 @@ fn table_of(learner: &str, name: &str) -> Vec<String> {
 }
 
 /// Shen et al. 2017, Section 4, and the authors' solver for what the text leaves open.
-const COMMON: [&str; 17] = [
+const COMMON: [&str; 22] = [
     "trees=5",
     "depth=7",
     "units=64",
@@ -67,6 +72,11 @@ const COMMON: [&str; 17] = [
     "max_grad_norm=null",
     "learning_rate=0.5",
     "flip=false",
+    "erasing=0.0",
+    "mixup=0.0",
+    "layer_decay=1.0",
+    "unfreeze_epochs=0",
+    "average=null",
     "early_stopping=false",
 ];
 

@@ -13,7 +13,7 @@ use crate::Figure;
 use crate::load::Evaluation;
 use crate::markup::Element;
 use crate::palette::{DARK, LIGHT, page_figure_rules};
-pub use model::{ReportedModel, RowsShown, feature_name};
+pub use model::{ReportedModel, RowsShown, TREES, feature_name};
 pub use playground::Playground;
 pub use trust::{Subgroups, Trust};
 

@@ -1,5 +1,7 @@
 //! The section of a model: its predictions, the importance of features, its leaves and trees.
 
+use std::collections::BTreeMap;
+
 use ldlf_core::Schema;
 use ldlf_core::explain::Importances;
 use ldlf_core::forest_view::ForestView;
@@ -10,7 +12,7 @@ use crate::plots;
 use crate::rows::{example_rows, label_errors, mode_errors};
 
 /// Trees that are drawn; a forest has many, and they look alike.
-const TREES: usize = 3;
+pub const TREES: usize = 3;
 
 /// What the rows of a report are to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub struct ReportedModel {
     pub importances: Option<Importances>,
     /// Its trees, where it has soft ones. The path of the first chosen row is highlighted.
     pub view: Option<ForestView>,
+    /// Small images of rows for the figures of its trees, where rows are images.
+    pub thumbnails: BTreeMap<usize, plots::Thumbnail>,
     /// The model to play with, where it is small enough.
     pub playground: Option<Playground>,
     /// What the rows are to the model.
@@ -110,6 +114,7 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
                 tree,
                 row: (!view.chosen.is_empty()).then_some(0),
                 labels: &model.schema.label_names,
+                thumbnails: &model.thumbnails,
             };
             section.add(figures.html(&plots::tree(&what, name)));
         }

@@ -28,7 +28,7 @@ pub use learning_curve::learning_curve;
 pub use pit::pit;
 pub use reliability::reliability;
 pub use sweep::{PublishedPoint, Series, SweepCurves, sweep};
-pub use tree::{TreeFigure, tree};
+pub use tree::{Thumbnail, TreeFigure, rows_with_images, tree};
 
 /// A number in the words of a description: four significant digits.
 pub(crate) fn significant(value: f64) -> String {

@@ -1,5 +1,7 @@
 //! One tree of a forest: the features of its splits, the fraction of rows in each branch, its leaves, and the path of one row.
 
+use std::collections::BTreeMap;
+
 use ldlf_core::forest_view::{ForestView, SplitFeature, TreeView};
 
 use crate::figure::{Anchor, Figure, label, rect, shortened};
@@ -12,6 +14,14 @@ const COLUMN: f64 = 60.0;
 const LEVEL: f64 = 92.0;
 const CHART: f64 = 52.0;
 
+/// A small image of a row, as the bytes of a PNG file, with its name.
+pub type Thumbnail = (String, Vec<u8>);
+
+/// Small images below a leaf: how many, in a line, and their side.
+const IMAGES: usize = 4;
+const IMAGES_IN_LINE: usize = 2;
+const IMAGE: f64 = 25.0;
+
 /// What to draw.
 pub struct TreeFigure<'a> {
     /// The forest over some rows.
@@ -22,6 +32,14 @@ pub struct TreeFigure<'a> {
     pub row: Option<usize>,
     /// The names of the labels.
     pub labels: &'a [String],
+    /// Small images of rows, where rows are images.
+    pub thumbnails: &'a BTreeMap<usize, Thumbnail>,
+}
+
+/// The rows that a figure of a tree shows images of, where rows are images.
+pub fn rows_with_images(tree: &TreeView) -> Vec<usize> {
+    let drawn = (tree.leaves.len().trailing_zeros() as usize + 1).min(LEVELS);
+    terminals(tree, None, 1 << (drawn - 1)).into_iter().flat_map(|terminal| terminal.examples).collect()
 }
 
 /// A node on the lowest drawn level: a leaf, or the leaves of a subtree taken together.
@@ -31,6 +49,8 @@ struct Terminal {
     distribution: Vec<f64>,
     leaves: usize,
     dead: bool,
+    /// Rows that reach it, the likeliest first.
+    examples: Vec<usize>,
 }
 
 /// Draws a tree; `name` gives the name of a feature.
@@ -45,7 +65,8 @@ pub fn tree(what: &TreeFigure<'_>, name: impl Fn(usize) -> String) -> Figure {
     let top = 58.0;
     let bottom = top + LEVEL * (drawn as f64 - 1.0);
     let merged = depth > drawn;
-    let height = bottom + CHART + 62.0;
+    let lines = if what.thumbnails.is_empty() { 0 } else { IMAGES.div_ceil(IMAGES_IN_LINE) };
+    let height = bottom + CHART + 62.0 + IMAGE * lines as f64;
     let mut figure = Figure::new(
         width,
         height,
@@ -92,6 +113,13 @@ pub fn tree(what: &TreeFigure<'_>, name: impl Fn(usize) -> String) -> Figure {
             on_path,
             what.row.is_some(),
         );
+        let shown = terminal.examples.iter().filter_map(|row| what.thumbnails.get(row));
+        for (number, (name, png)) in shown.enumerate() {
+            let (column, line) = (number % IMAGES_IN_LINE, number / IMAGES_IN_LINE);
+            let left = centre(drawn - 1, place) - IMAGE * IMAGES_IN_LINE as f64 / 2.0;
+            let at = (left + IMAGE * column as f64, bottom + CHART + 18.0 + IMAGE * line as f64);
+            figure.add_image(at, IMAGE - 1.0, png, name);
+        }
     }
     draw_notes(&mut figure, what, merged, terminals[0].leaves);
     figure
@@ -111,11 +139,29 @@ fn terminals(tree: &TreeView, row: Option<usize>, count: usize) -> Vec<Terminal>
                 .zip(&tree.leaves[leaf])
                 .for_each(|(sum, &q)| *sum += weight * f64::from(q));
         }
-        let share = row.and_then(|row| tree.routes.get(row)).map_or(0.0, |route| route[own].iter().sum());
+        let share =
+            row.and_then(|row| tree.routes.get(row)).map_or(0.0, |route| route[own.clone()].iter().sum());
         let dead = mass * (count as f64) < ForestView::DEAD_BELOW;
-        Terminal { mass, share, distribution, leaves: under, dead }
+        let examples = if dead { Vec::new() } else { examples(tree, own) };
+        Terminal { mass, share, distribution, leaves: under, dead, examples }
     };
     (0..count).map(terminal).collect()
+}
+
+/// The rows to show for some leaves: the likeliest row of each, those of the leaves that most rows reach first, then the next ones.
+fn examples(tree: &TreeView, leaves: std::ops::Range<usize>) -> Vec<usize> {
+    let mut by_mass: Vec<usize> = leaves.filter(|&leaf| leaf < tree.examples.len()).collect();
+    by_mass.sort_by(|&a, &b| tree.mass[b].total_cmp(&tree.mass[a]).then(a.cmp(&b)));
+    let most = tree.examples.iter().map(Vec::len).max().unwrap_or(0);
+    let mut shown = Vec::new();
+    for place in 0..most {
+        for row in by_mass.iter().filter_map(|&leaf| tree.examples[leaf].get(place)) {
+            if shown.len() < IMAGES && !shown.contains(row) {
+                shown.push(*row);
+            }
+        }
+    }
+    shown
 }
 
 /// The node of every level on the likeliest path of the row; empty without a row.
@@ -216,7 +262,12 @@ fn percent(share: f64) -> String {
 fn draw_notes(figure: &mut Figure, what: &TreeFigure<'_>, merged: bool, under: usize) {
     let heading = format!("Tree {} of {}", what.tree + 1, what.view.trees.len());
     figure.add(label(14.0, 20.0, Anchor::Start, "strong", &heading));
-    let mut note = "arrows: where larger values go; below the charts: fraction of all rows".to_string();
+    let mut note = match what.thumbnails.is_empty() {
+        true => "arrows: where larger values go; below the charts: fraction of all rows".to_string(),
+        false => {
+            "below the charts: fraction of all images, and those that reach the leaf most surely".to_string()
+        }
+    };
     if let Some(row) = what.row.and_then(|row| what.view.chosen.get(row)) {
         note += &format!(", then of row {row} (highlighted)");
     }
@@ -268,4 +319,59 @@ fn description(
         );
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree of depth 2 whose leaves name rows, the left one reached by most.
+    fn view(mass: [f64; 2]) -> ForestView {
+        let tree = TreeView {
+            splits: vec![Vec::new()],
+            leaves: vec![vec![0.8, 0.2], vec![0.1, 0.9]],
+            mass: mass.to_vec(),
+            routes: Vec::new(),
+            examples: vec![vec![4, 2, 0, 1, 3], vec![3, 1, 0, 2, 4]],
+        };
+        ForestView { trees: vec![tree], rows: 5, chosen: Vec::new() }
+    }
+
+    fn svg(view: &ForestView) -> String {
+        let shown = rows_with_images(&view.trees[0]);
+        let thumbnails =
+            shown.into_iter().map(|row| (row, (format!("face-{row}.png"), vec![row as u8]))).collect();
+        let labels = ["young".to_string(), "old".to_string()];
+        let what = TreeFigure { view, tree: 0, row: None, labels: &labels, thumbnails: &thumbnails };
+        tree(&what, |feature| format!("x_{feature}")).alone()
+    }
+
+    #[test]
+    fn every_leaf_shows_the_images_that_reach_it_most_surely() {
+        let drawn = svg(&view([0.7, 0.3]));
+        let names: Vec<&str> =
+            drawn.split("<title>").skip(1).map(|part| part.split("</title>").next().unwrap()).collect();
+        let of = |rows: [usize; 4]| rows.map(|row| format!("face-{row}.png")).to_vec();
+        assert_eq!(names, [of([4, 2, 0, 1]), of([3, 1, 0, 2])].concat());
+        assert!(drawn.contains("those that reach the leaf most surely"));
+    }
+
+    #[test]
+    fn a_dead_leaf_shows_no_images() {
+        let drawn = svg(&view([0.999, 0.001]));
+        assert_eq!(drawn.matches("<image").count(), 4);
+    }
+
+    #[test]
+    fn merged_leaves_show_the_likeliest_row_of_each_first() {
+        let tree = TreeView {
+            splits: vec![Vec::new(); 3],
+            leaves: vec![vec![1.0]; 4],
+            mass: vec![0.1, 0.6, 0.2, 0.1],
+            routes: Vec::new(),
+            examples: vec![vec![0, 1], vec![2, 0], vec![3, 0], vec![5, 6]],
+        };
+        assert_eq!(examples(&tree, 0..4), [2, 3, 0, 5]);
+        assert_eq!(examples(&tree, 2..4), [3, 5, 0, 6]);
+    }
 }
