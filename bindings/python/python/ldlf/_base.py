@@ -263,11 +263,13 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         """Everything with the validation rows at the end, and their number."""
         name = type(self).__name__
         if "early_stopping" in self._declared:
-            if getattr(self, "choose") or getattr(self, "leave_out") or getattr(self, "early_stopping") is False:  # noqa: B009
+            if getattr(self, "choose", False) or getattr(self, "leave_out", 0):
                 raise ValueError(
                     f"eval_set: {name} checks itself on rows that its trees leave out; for validation rows of your own set "
                     "choose=False, leave_out=0 and early_stopping=True"
                 )
+            if getattr(self, "early_stopping") is False:  # noqa: B009
+                raise ValueError(f"eval_set: {name} would not look at these rows; set early_stopping=True")
         elif "refit" in self._declared:
             if getattr(self, "refit"):  # noqa: B009
                 raise ValueError(f"eval_set: with refit=True {name} would learn from these rows too; set refit=False")
