@@ -40,7 +40,7 @@ mod _engine {
     #[pymodule_export]
     use crate::learners::describe_learners;
     #[pymodule_export]
-    use crate::measures::{describe_measures, measure};
+    use crate::measures::{describe_measures, measure, measure_rows};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -191,6 +191,25 @@ def test_measures_name_what_is_wrong():
         measures.kl([[0.5, 0.5]], [[2, -1]])
 
 
+def test_measures_row_by_row_make_up_the_mean(distributions):
+    X, y = distributions
+    found = quick(LDLForest).fit(X, y).predict(X)
+    values = [1, 2, 3, 4]
+    for name, measure in measures.MEASURES.items():
+        needed = {"label_values": values} if measure.ordered else {}
+        rows = measures.per_row(name, y, found, **needed)
+        assert rows.shape == (200,)
+        if name == "kappa":
+            assert np.isnan(rows).all()
+        else:
+            assert rows.mean() == pytest.approx(getattr(measures, name)(y, found, **needed), abs=1e-9)
+    assert measures.per_row("mae_mode", [1, 4], [[1, 0, 0, 0]] * 2, label_values=values).tolist() == [0, 3]
+    with pytest.raises(ValueError, match="crps needs label_values"):
+        measures.per_row("crps", y, found)
+    with pytest.raises(ValueError, match="unknown measure 'kll'; did you mean 'kl'?"):
+        measures.per_row("kll", y, found)
+
+
 def test_epochs_that_do_not_decide_are_said(distributions):
     with pytest.warns(UserWarning, match="epochs=1 would be 2 iterations, but min_iterations=1200 is more and decides"):
         LDLForest(epochs=1, trees=1, depth=2).fit(*distributions)

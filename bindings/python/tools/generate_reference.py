@@ -141,7 +141,7 @@ def page() -> str:
         else:
             own = methods(node)
             text.append(f"## ldlf.{name}\n\n{first_sentence(node)}\n" + (f"\n{table(own, 'method')}" if own else ""))
-    measured = "`ldlf.measures` has a function for [every measure](measures.md): `kl(y_true, y_pred, *, sample_weight=None)` and so on."
+    measured = "`ldlf.measures` has a function for [every measure](measures.md): `kl(y_true, y_pred, *, sample_weight=None)` and so on. `per_row(measure, y_true, y_pred, *, label_values=None)` gives one row by row."
     text.append(f"## ldlf.measures\n\n{measured}\n")
     for module in MODULES:
         rows = []

@@ -31,6 +31,7 @@ __all__ = [
     "intervals",
     "means",
     "measure",
+    "measure_rows",
     "normalise",
     "quantiles",
     "read_mat",
@@ -135,6 +136,13 @@ def measure(
     label_values: list[float] | None = None,
     values: list[float] | None = None,
 ) -> float: ...
+def measure_rows(
+    name: str,
+    truth: NDArray[np.float32],
+    predicted: NDArray[np.float32],
+    label_values: list[float] | None = None,
+    values: list[float] | None = None,
+) -> NDArray[np.float64]: ...
 def means(distributions: NDArray[np.float32], values: list[float]) -> NDArray[np.float64]: ...
 def quantiles(distributions: NDArray[np.float32], values: list[float], level: float) -> NDArray[np.float64]: ...
 def intervals(distributions: NDArray[np.float32], values: list[float], level: float) -> NDArray[np.float64]: ...
