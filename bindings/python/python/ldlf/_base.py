@@ -117,6 +117,10 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         tags.target_tags.multi_output = True
         return tags
 
+    def _reads_images(self) -> bool:
+        """Whether rows are images, not lines of a table."""
+        return False
+
     @classmethod
     def from_preset(cls, preset: str, **parameters: Any) -> Self:
         """The estimator with a named set of parameters, and others over them. The class says which there are.
@@ -236,8 +240,9 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
             if bar is not None:
                 bar.close()
         self._learnt(model, labels, *before)
-        some = np.linspace(0, len(targets) - 1, min(len(targets), KEPT_ROWS)).astype(np.int64)
-        self._kept_rows = (X[some].astype(np.float32), targets[some])
+        if not self._reads_images():
+            some = np.linspace(0, len(targets) - 1, min(len(targets), KEPT_ROWS)).astype(np.int64)
+            self._kept_rows = (X[some].astype(np.float32), targets[some])
         out_of_fold = model.out_of_fold()
         if out_of_fold is not None:
             self.oof_prediction_ = out_of_fold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from . import _frames
+from . import _engine, _frames, _images
 
 PRECISIONS = (np.float64, np.float32)
 
@@ -36,6 +37,8 @@ def features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     A table with texts, dates or missing values is encoded by what training decided about its columns (:mod:`ldlf._frames`).
     """
+    if estimator._reads_images():
+        return _images.read(X)
     if not reset and _is_plain(estimator, X):
         return X
     X = _frames.collected(X)
@@ -126,6 +129,8 @@ def one_eval_set(eval_set: Any) -> tuple[Any, Any]:
 
 def stacked(above: Any, below: Any) -> Any:
     """Rows and other rows under them; sparse if either is."""
+    if isinstance(above, _engine.Images):
+        return above.followed_by(below)
     if sparse.issparse(above) or sparse.issparse(below):
         return sparse.vstack([above, below], format="csr")
     return np.concatenate([above, below])
@@ -137,7 +142,9 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 
 def for_engine(X: Any) -> Any:
-    """What the engine reads: the array itself, or the parts of compressed sparse rows, ordered and without repeats."""
+    """What the engine reads: the array itself, the parts of compressed sparse rows, ordered and without repeats, or images."""
+    if isinstance(X, _engine.Images):
+        return X
     if not sparse.issparse(X):
         return aligned(X)
     if not X.has_canonical_format:
@@ -154,6 +161,8 @@ def settings(estimator: Any, names: tuple[str, ...]) -> str:
 def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if isinstance(value, float) and not np.isfinite(value):
         raise ValueError(f"{name} must be a finite number, got {value}")
     if value is None or isinstance(value, bool | int | float | str):
