@@ -155,7 +155,8 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
             are left out, and a warning says so.
         y : array or table of shape (rows, labels), or array of shape (rows,)
             Probabilities or vote counts; or one label per row, which becomes a distribution by ``sigma``, and without it has
-            everything on that label. Names of columns become ``classes_``; where they are rising numbers, ``label_values_`` too.
+            everything on that label. An ordered Categorical of pandas or an Enum of polars says which labels there are, in which order.
+            Names of columns become ``classes_``; where they are rising numbers, ``label_values_`` too.
         sample_weight : array of shape (rows,), or "votes", optional
             ``"votes"`` weighs every row by its number of votes, the sum of its y; otherwise 3 votes count as much as 300.
         eval_set : (X, y), optional

@@ -49,7 +49,8 @@ def learn(y: Any, label_values: Any, sigma: Any) -> tuple[np.ndarray, Labels]:
     _refuse_missing(array)
     if given is not None:
         return _one_hot(array, given), Labels(_whole(given), [_name(value) for value in given], given)
-    classes = _classes(array)
+    classes = _declared_classes(y)
+    classes = _classes(array) if classes is None else classes
     # An array of objects may hold numbers too.
     plain = np.asarray(classes.tolist())
     numbers = plain.astype(np.float64) if np.issubdtype(plain.dtype, np.number) else None
@@ -179,6 +180,16 @@ def _array(y: Any) -> tuple[np.ndarray, list[Any] | None]:
                     f"y row {row}: the label is a {type(label).__name__}; give one label per row, or one column per label"
                 )
     return array, columns
+
+
+def _declared_classes(y: Any) -> np.ndarray | None:
+    """The labels that an ordered Categorical of pandas or an Enum of polars declares, in its order, also those that no row has."""
+    kind = getattr(y, "dtype", None)
+    categories = getattr(kind, "categories", None)
+    if categories is None or not (getattr(kind, "ordered", False) or str(kind).startswith("Enum")):
+        return None
+    labels = categories.to_numpy() if hasattr(categories, "to_numpy") else np.asarray(categories)
+    return labels if labels.dtype.kind in "biuf" else labels.astype(object)
 
 
 def _classes(array: np.ndarray) -> np.ndarray:
