@@ -5,6 +5,7 @@ import warnings
 import ldlf
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from ldlf import LDLForest, LDLForestAuto, LDLForestClassifier, LDLForestRegressor, MeanLDL, measures
@@ -228,3 +229,20 @@ def test_weights_are_counted_like_rows(distributions):
     weights[17] = -1
     with pytest.raises(ValueError, match="sample_weight row 17: -1 is negative"):
         MeanLDL().fit(*distributions, sample_weight=weights)
+    weights[5] = np.nan
+    with pytest.raises(ValueError, match="Input sample_weight contains NaN in row 5"):
+        MeanLDL().fit(*distributions, sample_weight=weights)
+
+
+def test_a_cell_of_y_that_is_no_number_is_named(votes):
+    X, y = votes
+    counts = pd.DataFrame(y, columns=list("abcd")).astype("Int64")
+    counts.iloc[9, 2] = pd.NA
+    with pytest.raises(ValueError, match="y row 9, label 2: <NA> is no number"):
+        MeanLDL().fit(X, counts)
+
+
+def test_lazy_labels_are_collected(votes):
+    X, y = votes
+    model = MeanLDL().fit(X, pl.DataFrame(y, schema=["1", "2", "3", "4"]).lazy())
+    assert model.label_values_.tolist() == [1, 2, 3, 4]

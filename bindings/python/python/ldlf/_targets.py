@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _engine
+from ._frames import collected, is_number
 from ._inputs import aligned, column_labels
 
 #: Text that is a number without doubt.
@@ -166,6 +167,7 @@ def for_ordered(
 def _array(y: Any) -> tuple[np.ndarray, list[Any] | None]:
     if sparse.issparse(y):
         raise TypeError("Sparse targets are not supported; pass a dense y, for instance y.toarray()")
+    y = collected(y)
     columns = column_labels(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -220,7 +222,12 @@ def _floats(array: np.ndarray) -> np.ndarray:
     try:
         return aligned(np.asarray(array, dtype=np.float64))
     except (TypeError, ValueError):
-        raise ValueError("y with several columns must hold probabilities or vote counts") from None
+        row, label, cell = next(
+            (row, label, cell) for (row, label), cell in np.ndenumerate(array) if not is_number(cell)
+        )
+        raise ValueError(
+            f"y row {row}, label {label}: {cell!r} is no number; y with several columns must hold probabilities or vote counts"
+        ) from None
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:
