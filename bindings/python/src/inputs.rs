@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 use crate::frames::columns_from_json;
+use crate::images::{Images, inputs};
 
 /// Features as Python hands them over: an array `[rows, features]`, or compressed sparse rows as
 /// `(indptr, indices, values, columns)`.
@@ -42,6 +43,12 @@ pub fn features_as_given(given: &Bound<'_, PyAny>) -> PyResult<Features> {
     if let Ok(array) = given.extract::<PyReadonlyArray2<'_, f64>>() {
         let view = array.as_array();
         return py.detach(|| dense(view, single)).map_err(raise);
+    }
+    if given.cast::<Images>().is_ok() {
+        let what = Error::data("the rows are images where a table of features is needed");
+        return Err(raise(what.with_remedy(
+            "give the features of a layer, which `ldlf features` writes, to a learner of tables",
+        )));
     }
     Err(PyTypeError::new_err("features must be a float32 or float64 array of two dimensions, or sparse rows"))
 }
@@ -178,12 +185,12 @@ pub fn dataset(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     names: Names,
 ) -> PyResult<Dataset> {
-    let features = features(given)?;
+    let inputs = inputs(given)?;
     let view = targets.as_array();
     let weights: Option<Vec<f32>> =
         weights.map(|weights| weights.as_array().iter().map(|&w| w as f32).collect());
     let build = move || {
-        let mut data = Dataset::new_named(DATA, features, distributions(view)?)?;
+        let mut data = Dataset::new_named(DATA, inputs, distributions(view)?)?;
         if let Some(weights) = weights {
             data = data.with_weights(weights)?;
         }

@@ -12,3 +12,9 @@ pub fn describe_learners() -> String {
     )
     .to_string()
 }
+
+/// Whether this build has deep networks.
+#[pyfunction]
+pub fn has_deep_networks() -> bool {
+    cfg!(feature = "deep")
+}

@@ -1,7 +1,8 @@
 //! How far predictions are from the truth.
 
+use ldlf::Matrix;
 use ldlf::measures::{Direction, Measure, MeasuredRow, RowPrediction, all, find};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -34,33 +35,78 @@ pub fn measure(
     label_values: Option<Vec<f64>>,
     values: Option<Vec<f64>>,
 ) -> PyResult<f64> {
-    let measure = find(name).ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
-    let (truth, predicted) = (matrix_from_python(&truth)?, matrix_from_python(&predicted)?);
-    let (rows, labels) = (truth.rows(), truth.cols());
-    if (rows, labels) != (predicted.rows(), predicted.cols()) {
-        return Err(PyValueError::new_err(format!(
-            "{rows} x {labels} true distributions cannot be compared with {} x {} predicted ones",
-            predicted.rows(),
-            predicted.cols()
-        )));
-    }
+    let measure = named(name)?;
+    let compared = Compared::new(truth, predicted, label_values, values)?;
     let weights: Option<Vec<f32>> =
         weights.map(|weights| weights.as_array().iter().map(|&w| w as f32).collect());
-    let refuse = |given: usize, what: &str, of: usize, whom: &str| {
-        if given == of {
-            Ok(())
-        } else {
-            Err(PyValueError::new_err(format!("{given} {what} for {of} {whom}")))
+    weights.as_ref().map_or(Ok(()), |w| refuse(w.len(), "sample weights", compared.truth.rows(), "rows"))?;
+    Ok(measure.of_rows(compared.rows(), weights.as_deref()))
+}
+
+/// A measure row by row; not a number where a measure is of all rows at once, as kappa is.
+#[pyfunction]
+#[pyo3(signature = (name, truth, predicted, label_values=None, values=None))]
+pub fn measure_rows<'py>(
+    py: Python<'py>,
+    name: &str,
+    truth: PyReadonlyArray2<'py, f32>,
+    predicted: PyReadonlyArray2<'py, f32>,
+    label_values: Option<Vec<f64>>,
+    values: Option<Vec<f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let measure = named(name)?;
+    let compared = Compared::new(truth, predicted, label_values, values)?;
+    let found = compared.rows().map(|row| measure.of_row(&row)).collect();
+    Ok(PyArray1::from_vec(py, found))
+}
+
+fn named(name: &str) -> PyResult<&'static Measure> {
+    find(name).ok_or_else(|| PyKeyError::new_err(name.to_string()))
+}
+
+fn refuse(given: usize, what: &str, of: usize, whom: &str) -> PyResult<()> {
+    match given == of {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(format!("{given} {what} for {of} {whom}"))),
+    }
+}
+
+/// True and predicted distributions of the same rows over the same labels.
+struct Compared {
+    truth: Matrix<f32>,
+    predicted: Matrix<f32>,
+    label_values: Option<Vec<f64>>,
+    /// The true value of every row, where there is one.
+    values: Option<Vec<f64>>,
+}
+
+impl Compared {
+    fn new(
+        truth: PyReadonlyArray2<'_, f32>,
+        predicted: PyReadonlyArray2<'_, f32>,
+        label_values: Option<Vec<f64>>,
+        values: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        let (truth, predicted) = (matrix_from_python(&truth)?, matrix_from_python(&predicted)?);
+        let (rows, labels) = (truth.rows(), truth.cols());
+        if (rows, labels) != (predicted.rows(), predicted.cols()) {
+            return Err(PyValueError::new_err(format!(
+                "{rows} x {labels} true distributions cannot be compared with {} x {} predicted ones",
+                predicted.rows(),
+                predicted.cols()
+            )));
         }
-    };
-    weights.as_ref().map_or(Ok(()), |weights| refuse(weights.len(), "sample weights", rows, "rows"))?;
-    values.as_ref().map_or(Ok(()), |values| refuse(values.len(), "true values", rows, "rows"))?;
-    label_values.as_ref().map_or(Ok(()), |values| refuse(values.len(), "label values", labels, "labels"))?;
-    let row = |row: usize| MeasuredRow {
-        truth: truth.row(row),
-        value: values.as_ref().map(|values| values[row]),
-        predicted: RowPrediction::Distribution(predicted.row(row)),
-        label_values: label_values.as_deref(),
-    };
-    Ok(measure.of_rows((0..rows).map(row), weights.as_deref()))
+        values.as_ref().map_or(Ok(()), |values| refuse(values.len(), "true values", rows, "rows"))?;
+        label_values.as_ref().map_or(Ok(()), |v| refuse(v.len(), "label values", labels, "labels"))?;
+        Ok(Compared { truth, predicted, label_values, values })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = MeasuredRow<'_>> {
+        (0..self.truth.rows()).map(|row| MeasuredRow {
+            truth: self.truth.row(row),
+            value: self.values.as_ref().map(|values| values[row]),
+            predicted: RowPrediction::Distribution(self.predicted.row(row)),
+            label_values: self.label_values.as_deref(),
+        })
+    }
 }

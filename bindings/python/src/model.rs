@@ -7,7 +7,7 @@ use ldlf::internals::core::explain::{SourceColumn, explain, importance_of};
 use ldlf::internals::core::forest_view::{ForestView, SplitFeature, TreeView};
 use ldlf::internals::core::stored::{Array, Parts};
 use ldlf::internals::io::output::Overwrite;
-use ldlf::{Dataset, Error, FitEvent, Inputs, Prediction, Threads, TrainedModel, registry};
+use ldlf::{Dataset, Error, FitEvent, Prediction, Threads, TrainedModel, registry};
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::background::run_silently;
 use crate::errors::raise;
+use crate::images::inputs;
 use crate::inputs::{DATA, distributions, features, matrix_to_python};
 use crate::training::{EventTuple, event_tuple};
 
@@ -102,7 +103,7 @@ impl Model {
         rows: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let inputs: Inputs = features(rows)?.into();
+        let inputs = inputs(rows)?;
         let found = if inputs.rows() <= FEW_ROWS {
             py.detach(|| self.model.predict_with(&inputs, &Threads::one()))
         } else {
@@ -123,7 +124,7 @@ impl Model {
         of_votes: bool,
         level: f64,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let inputs: Inputs = features(rows)?.into();
+        let inputs = inputs(rows)?;
         let model = self.model.clone();
         let work = move || match of_votes {
             true => model.predict_vote_interval(&inputs, level),
@@ -141,7 +142,7 @@ impl Model {
         rows: &Bound<'py, PyAny>,
         level: f64,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        let inputs: Inputs = features(rows)?.into();
+        let inputs = inputs(rows)?;
         let model = self.model.clone();
         let found = run_silently(py, move || model.predict_set(&inputs, level))?.map_err(raise)?;
         let shape = [found.len(), self.model.schema.label_names.len()];
@@ -150,7 +151,7 @@ impl Model {
 
     /// How far every share may lie from the predicted one, as a standard deviation: `[rows, labels]`.
     fn spreads<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let inputs: Inputs = features(rows)?.into();
+        let inputs = inputs(rows)?;
         let model = self.model.clone();
         matrix_to_python(py, run_silently(py, move || model.predict_spread(&inputs))?.map_err(raise)?)
     }
@@ -161,7 +162,7 @@ impl Model {
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let inputs: Inputs = features(rows)?.into();
+        let inputs = inputs(rows)?;
         let model = self.model.clone();
         let found = run_silently(py, move || model.predict_familiarity(&inputs))?.map_err(raise)?;
         Ok(PyArray1::from_vec(py, found))

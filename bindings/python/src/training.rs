@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::background::{Worker, run};
 use crate::errors::raise;
+use crate::images::check_readable;
 use crate::inputs::{Names, dataset};
 use crate::model::Model;
 
@@ -55,8 +56,10 @@ pub fn fit(
     };
     type Fit = (TrainedModel, Vec<FitEvent>, Option<Parts>);
     let work = move |worker: &Worker<FitEvent, Result<Fit>>| {
+        let threads = Threads::new(threads)?;
+        let data = check_readable(data, &settings, &threads)?;
         let mut watcher = Watcher { worker, listens, keeps: keep_checkpoint, checkpoint: None };
-        let mut context = FitContext::new(seed, Threads::new(threads)?, &mut watcher);
+        let mut context = FitContext::new(seed, threads, &mut watcher);
         context.resume = resume;
         let model = match calibrate {
             None => TrainedModel::fit(learner.as_ref(), &data, &mut context)?,

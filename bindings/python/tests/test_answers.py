@@ -5,6 +5,7 @@ import warnings
 import ldlf
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from ldlf import LDLForest, LDLForestAuto, LDLForestClassifier, LDLForestRegressor, MeanLDL, measures
@@ -191,6 +192,25 @@ def test_measures_name_what_is_wrong():
         measures.kl([[0.5, 0.5]], [[2, -1]])
 
 
+def test_measures_row_by_row_make_up_the_mean(distributions):
+    X, y = distributions
+    found = quick(LDLForest).fit(X, y).predict(X)
+    values = [1, 2, 3, 4]
+    for name, measure in measures.MEASURES.items():
+        needed = {"label_values": values} if measure.ordered else {}
+        rows = measures.per_row(name, y, found, **needed)
+        assert rows.shape == (200,)
+        if name == "kappa":
+            assert np.isnan(rows).all()
+        else:
+            assert rows.mean() == pytest.approx(getattr(measures, name)(y, found, **needed), abs=1e-9)
+    assert measures.per_row("mae_mode", [1, 4], [[1, 0, 0, 0]] * 2, label_values=values).tolist() == [0, 3]
+    with pytest.raises(ValueError, match="crps needs label_values"):
+        measures.per_row("crps", y, found)
+    with pytest.raises(ValueError, match="unknown measure 'kll'; did you mean 'kl'?"):
+        measures.per_row("kll", y, found)
+
+
 def test_epochs_that_do_not_decide_are_said(distributions):
     with pytest.warns(UserWarning, match="epochs=1 would be 2 iterations, but min_iterations=1200 is more and decides"):
         LDLForest(epochs=1, trees=1, depth=2).fit(*distributions)
@@ -209,3 +229,20 @@ def test_weights_are_counted_like_rows(distributions):
     weights[17] = -1
     with pytest.raises(ValueError, match="sample_weight row 17: -1 is negative"):
         MeanLDL().fit(*distributions, sample_weight=weights)
+    weights[5] = np.nan
+    with pytest.raises(ValueError, match="Input sample_weight contains NaN in row 5"):
+        MeanLDL().fit(*distributions, sample_weight=weights)
+
+
+def test_a_cell_of_y_that_is_no_number_is_named(votes):
+    X, y = votes
+    counts = pd.DataFrame(y, columns=list("abcd")).astype("Int64")
+    counts.iloc[9, 2] = pd.NA
+    with pytest.raises(ValueError, match="y row 9, label 2: <NA> is no number"):
+        MeanLDL().fit(X, counts)
+
+
+def test_lazy_labels_are_collected(votes):
+    X, y = votes
+    model = MeanLDL().fit(X, pl.DataFrame(y, schema=["1", "2", "3", "4"]).lazy())
+    assert model.label_values_.tolist() == [1, 2, 3, 4]

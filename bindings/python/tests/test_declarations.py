@@ -35,11 +35,13 @@ MODULES = [
 
 def test_the_estimators_are_generated_from_the_declarations():
     committed = Path(inspect.getfile(ldlf._estimators)).read_text()
-    assert committed == generate_estimators.generate(), "run tools/generate_estimators.py"
+    assert committed == generate_estimators.generate(generate_estimators.declared()), "run tools/generate_estimators.py"
 
 
 def test_every_declared_parameter_is_in_the_signature_with_its_default():
     for entry in json.loads(_engine.describe_learners()):
+        if entry["name"] not in ldlf.LEARNERS:  # on a deep network, in a build that has them: tests_deep/
+            continue
         signature = inspect.signature(ldlf.LEARNERS[entry["name"]])
         for parameter in entry["parameters"]:
             assert signature.parameters[parameter["name"]].default == parameter["default"], entry["name"]

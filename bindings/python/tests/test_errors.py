@@ -1,9 +1,11 @@
 """Bad input is one sentence in the exception that Python expects."""
 
+import json
+
 import ldlf
 import numpy as np
 import pytest
-from ldlf import LDLForest, MeanLDL
+from ldlf import DeepLDLForest, LDLForest, MeanLDL, _engine, _model_file
 
 
 @pytest.mark.parametrize(
@@ -88,3 +90,19 @@ def test_a_diverging_training_says_what_to_try(distributions):
     wild = LDLForest(optimizer="sgd", learning_rate=1e30, min_iterations=50, epochs=1, trees=3, scaling="raw")
     with pytest.raises(ValueError, match="try"):
         wild.fit(X * 1e30, y)
+
+
+def test_a_build_without_deep_networks_says_how_to_get_them(distributions, tmp_path, monkeypatch):
+    X, y = distributions
+    file = MeanLDL().fit(X, y).to_bytes()
+    header, start = _model_file._header(file)
+    document = {**json.loads(header["__metadata__"]["ldlf"]), "learner": "dxxx"}
+    del document["checksum"], document["provenance"]
+    header["__metadata__"]["ldlf"] = json.dumps(document)
+    (tmp_path / "model.ldlf").write_bytes(_model_file._join(header, file[start:]))
+    for has, ends in ((True, "$"), (False, ".*no deep networks; build one that has: pip install .*--features deep")):
+        monkeypatch.setattr(_engine, "has_deep_networks", lambda has=has: has)
+        with pytest.raises(ValueError, match='of the learner "dxxx", which this program lacks' + ends):
+            ldlf.load(tmp_path / "model.ldlf")
+    with pytest.raises(ImportError, match="this build of ldlf has no deep networks; build one that has: pip install"):
+        DeepLDLForest().fit(["a.png", "b.png"], y[:2])

@@ -1,12 +1,16 @@
 """What an estimator learns from, and what it answers."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from ldlf import KNeighborsLDL, LDLForest, LDLForestAuto, LDLForestClassifier, MaximumEntropyLDL, MeanLDL
 from ldlf.measures import kl
 from quick import distribution_learners, quick
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold, cross_val_score
 
 
 @pytest.mark.parametrize("learner", distribution_learners(), ids=lambda cls: cls.__name__)
@@ -45,6 +49,32 @@ def test_a_label_array_is_one_hot():
     assert model.classes_.tolist() == ["cat", "dog", "eel"]
     np.testing.assert_allclose(model.predict(X), [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-6)
     assert model.predict_label(X).tolist() == ["cat", "dog", "cat", "eel"]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        lambda labels, order: pd.Series(pd.Categorical(labels, order, ordered=True)),
+        lambda labels, order: pd.Categorical(labels, order, ordered=True),
+        lambda labels, order: pl.Series(labels, dtype=pl.Enum(order)),
+    ],
+    ids=["pandas", "Categorical", "polars"],
+)
+def test_declared_labels_keep_their_order_and_need_no_row(declared):
+    X, order = np.arange(12.0)[:, None], ["low", "middle", "high", "extreme"]
+    y = declared(["high", "low", "middle"] * 4, order)
+    model = MeanLDL().fit(X, y)
+    assert model.classes_.tolist() == order
+    np.testing.assert_allclose(model.predict(X[:1]), [[1 / 3, 1 / 3, 1 / 3, 0]], atol=1e-6)
+    assert model.score(X, y) == pytest.approx(-np.log(3), abs=1e-6)
+
+
+def test_labels_of_rare_classes_need_no_row_in_a_fold():
+    X, y = np.arange(9.0)[:, None], pd.Series(pd.Categorical([1, 2, 1, 2, 1, 2, 3, 1, 2], [1, 2, 3], ordered=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(cross_val_score(MeanLDL(), X, y, cv=KFold(3))).all()
+    assert MeanLDL().fit(X, y).label_values_.tolist() == [1, 2, 3]
 
 
 def test_a_column_of_labels_is_a_label_array():

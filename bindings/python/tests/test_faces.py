@@ -16,6 +16,7 @@ from ldlf import (
     LDLForestRegressor,
     LDLogitBoost,
     MeanLDL,
+    NeuralDecisionForestLDL,
 )
 from ldlf.datasets import make_mixture
 from ldlf.scorers import SCORERS
@@ -76,7 +77,14 @@ def test_faces_have_out_of_fold_scores_of_their_own(ages):
 PLAIN = {"choose": False, "leave_out": 0, "early_stopping": True}
 
 
-@pytest.mark.parametrize("model", [quick(LDLForest, **PLAIN), quick(LDLogitBoost, refit=False, patience=5)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        quick(LDLForest, **PLAIN),
+        quick(NeuralDecisionForestLDL, early_stopping=True),
+        quick(LDLogitBoost, refit=False, patience=5),
+    ],
+)
 def test_validation_rows_of_ones_own_stop_the_fit_and_are_not_learnt(model, distributions):
     X, y = distributions
     model.fit(X[:150], y[:150], eval_set=(X[150:], y[150:]))
@@ -92,6 +100,8 @@ def test_validation_rows_that_would_be_learnt_are_refused(distributions):
     X, y = distributions
     with pytest.raises(ValueError, match="eval_set: LDLForest checks itself .* set choose=False, leave_out=0"):
         quick(LDLForest).fit(X, y, eval_set=(X, y))
+    with pytest.raises(ValueError, match="eval_set: NeuralDecisionForestLDL would not look at these rows"):
+        quick(NeuralDecisionForestLDL, early_stopping=False).fit(X, y, eval_set=(X, y))
     with pytest.raises(ValueError, match="eval_set: with refit=True LDLogitBoost would learn from these rows too"):
         quick(LDLogitBoost, refit=True).fit(X, y, eval_set=(X, y))
     with pytest.raises(ValueError, match="eval_set: MeanLDL does not stop early"):

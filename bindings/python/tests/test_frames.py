@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from ldlf import LDLForest, MeanLDL, RandomForestLDL
 from quick import quick
+from scipy import sparse
 
 COLOURS = ["red", "green", "blue"]
 
@@ -105,6 +106,55 @@ def test_missing_values_of_arrays_are_named_by_their_place(distributions):
     model = MeanLDL().fit(pd.DataFrame(X, columns=list("abcdef")), y)
     with pytest.raises(ValueError, match="NaN in row 3, column 'c'; the training rows had no missing values"):
         model.predict(pd.DataFrame(holed, columns=list("abcdef")))
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [("x", "the text 'x'"), (pd.Timestamp("2020-01-31"), "(datetime|Datetime|timestamp).*")],
+    ids=["text", "dates"],
+)
+def test_a_column_that_is_no_number_any_more_is_named(form, values, said, distributions):
+    X, y = distributions
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = MeanLDL().fit(frame, y)
+    sentence = f"column 'c' of X holds {said}, where the training rows had numbers"
+    with pytest.raises(ValueError, match=sentence):
+        model.predict(form(frame.assign(c=values)))
+    with pytest.raises(ValueError, match=sentence):
+        model.predict_frame(frame.assign(c=values))
+    # Nanoseconds are numbers too, but not those of the training rows.
+    with pytest.raises(ValueError, match="column 'a' of X holds datetime"):
+        model.predict(pd.DataFrame({name: pd.Timestamp("2020-01-31") for name in "abcdef"}, index=range(2)))
+
+
+def test_numbers_without_bounds_are_named_by_their_place(distributions):
+    X, y = distributions
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[7, "d"] = np.inf
+    with pytest.raises(ValueError, match="Input X contains infinity in row 7, column 'd'; replace it"):
+        MeanLDL().fit(frame, y)
+
+
+def test_sparse_columns_stay_sparse_or_are_numbers(distributions):
+    X, y = distributions
+    few = sparse.random(200, 30, 0.05, "csr", random_state=0)
+    frame = pd.DataFrame.sparse.from_spmatrix(few).add_prefix("x")
+    assert quick(LDLForest).fit(frame, y).to_bytes() == quick(LDLForest).fit(frame.sparse.to_dense(), y).to_bytes()
+    mixed = frame.assign(colour=["red", "blue"] * 100)
+    model = quick(RandomForestLDL).fit(mixed, y)
+    dense = quick(RandomForestLDL).fit(frame.sparse.to_dense().assign(colour=mixed["colour"]), y)
+    assert model.to_bytes() == dense.to_bytes()
+
+
+def test_what_is_no_table_leads_to_what_reads_it(distributions):
+    X, y = distributions
+    with pytest.raises(
+        ValueError, match="X is the path 'table.csv', where rows are needed: read the table with pandas"
+    ):
+        MeanLDL().fit("table.csv", y)
+    with pytest.raises(ValueError, match="Found array with dim 4.*Images are learnt by ldlf.DeepLDLForest"):
+        MeanLDL().fit(np.zeros((200, 4, 4, 3)), y)
 
 
 def test_numbers_alone_are_read_as_ever(distributions):

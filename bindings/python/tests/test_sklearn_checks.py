@@ -10,7 +10,8 @@ BATCHES = "each mini-batch is drawn from the rows: a row of weight 2 is not draw
 HELD_OUT = "some rows are drawn to be held out or left out, and a row of weight 2 is one row of them"
 FOLDS = "a parameter is chosen on folds of the rows, and two copies of a row may be in different folds"
 NEIGHBOURS = "the k nearest rows are counted, and a row of weight 2 is one of them, not two"
-# Forests and networks with full batches are in test_weights.py: there a row of weight 2 is two rows up to rounding.
+# Forests and networks with full batches, and learners without held-out rows, are in test_weights.py: there a row of weight 2 is two
+# rows up to the rounding of single precision, which is more than these checks allow.
 WEIGHTS = {
     "NeuralNetworkLDL": BATCHES,
     "KNeighborsLDL": NEIGHBOURS,

@@ -35,14 +35,22 @@ FULL_BATCHES = {
     "NeuralNetworkLDL": {"batch_size": 4096, "epochs": 20, "patience": None},
 }
 
+#: No rows held out.
+WITHOUT_HELD_OUT_ROWS = {
+    "AdaptiveIterativeScalingLDL": {"iterations": 20, "patience": None, "rounds": 2},
+    "AdaptiveLDLogitBoost": {"rounds": 20, "subsample": 1.0, "max_features": 1.0, "validation_fraction": 0.0},
+    "IterativeScalingLDL": {"iterations": 20, "patience": None},
+}
+SETTINGS = {**FULL_BATCHES, **WITHOUT_HELD_OUT_ROWS, **WITHOUT_DRAWS}
+
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("name", [*FULL_BATCHES, *WITHOUT_DRAWS])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_weights_count_as_copies(name, kind):
     generator = np.random.default_rng(0)
     X, y, weights = generator.uniform(size=(20, 8)), generator.integers(3, size=20), generator.integers(5, size=20)
     copies = np.repeat(np.arange(20), weights)
-    model = getattr(ldlf, name)(**{**FULL_BATCHES, **WITHOUT_DRAWS}[name])
+    model = getattr(ldlf, name)(**SETTINGS[name])
     weighted = model.fit(kind(X), y, sample_weight=weights)._predict(kind(X))
     copied = model.fit(kind(X[copies]), y[copies])._predict(kind(X))
     np.testing.assert_allclose(weighted, copied, rtol=2e-5, atol=1e-7)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes `python/ldlf/_estimators.py` from the learners' declarations in Rust: names, defaults, ranges and help stand there once.
+"""Writes `python/ldlf/_estimators.py` and, for learners on deep networks, `_deep_estimators.py` from the learners' declarations in
+Rust: names, defaults, ranges and help stand there once.
 
 Run it whenever a learner or a parameter changes, with the package installed, or from the command line's list:
 
     ldlf learners --json | bindings/python/tools/generate_estimators.py -
 
-A test compares the file with what this gives.
+A package without deep networks writes the first file alone. Tests compare the files with what this gives.
 """
 
 import json
@@ -17,7 +18,8 @@ from importlib.metadata import files
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parent.parent / "python" / "ldlf" / "_estimators.py"
+PACKAGE = Path(__file__).resolve().parent.parent / "python" / "ldlf"
+TARGET, DEEP_TARGET = PACKAGE / "_estimators.py", PACKAGE / "_deep_estimators.py"
 
 # What Python calls the learners: what they are, where the literature has an acronym. A new learner is called by the parts of its name.
 CLASS_NAMES = {
@@ -31,6 +33,9 @@ CLASS_NAMES = {
     "bfgs-ldl": "MaximumEntropyLDL",
     "cpnn": "ConditionalNetworkLDL",
     "d2ldl": "RebuiltTargetsLDL",
+    "dldl": "DeepLDL",
+    "dldlf": "DeepLDLForest",
+    "dndf-ldl": "DeepNeuralDecisionForestLDL",
     "extra-trees": "ExtraTreesLDL",
     "iis-aldl": "AdaptiveIterativeScalingLDL",
     "iis-ldl": "IterativeScalingLDL",
@@ -92,13 +97,13 @@ WARM_START = (
     "parameters, but for iterations, which may be raised (with epochs=None). Keeps a checkpoint of the size of a few models.",
 )
 
-HEAD = '''"""Every learner as an estimator. Written by tools/generate_estimators.py from the declarations in Rust; do not edit."""
+HEAD = '''"""{what} as an estimator. Written by tools/generate_estimators.py from the declarations in Rust; do not edit."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from ._base import {bases}
+{imports}
 '''
 
 
@@ -168,6 +173,8 @@ def docstring(entry, name):
             lines.append(textwrap.fill(text, 118, initial_indent="    ", subsequent_indent="      "))
     declared = {parameter["name"] for parameter in entry["parameters"]}
     quick = ", ".join(f"{key}={value}" for key, value in QUICK.items() if key in declared)
+    if on_network(entry):
+        quick = f'backbone="mlp", {quick}'
     ordered = values_only(entry) or entry["abilities"]["ordered"]
     if ordered:
         quick = ", ".join(filter(None, [quick, "label_values=[1, 2, 3, 4, 5]"]))
@@ -203,8 +210,27 @@ def values_only(entry):
     return entry["abilities"]["predicts"] == "values"
 
 
+def on_network(entry):
+    """Whether the learner trains a deep network, whose rows may be images."""
+    return entry["abilities"]["backbone"]
+
+
 def base(entry):
+    if on_network(entry):
+        return "DeepEstimator"
     return "ValueEstimator" if values_only(entry) else "DistributionEstimator"
+
+
+def argument(name, kind, default):
+    """An argument with its type and default, laid out as the formatter does."""
+    line = f"        {name}: {kind} = {default},"
+    if len(line) <= 120 or not kind.startswith("Literal["):
+        return [line]
+    return [
+        f"        {name}: Literal[",
+        f"            {kind.removeprefix('Literal[').removesuffix(']')}",
+        f"        ] = {default},",
+    ]
 
 
 def source(entry):
@@ -230,7 +256,7 @@ def source(entry):
     lines += ["", "    def __init__(", "        self,", "        *,"]
     for parameter in entry["parameters"]:
         default = python_literal(parameter["default"])
-        lines.append(f"        {parameter['name']}: {annotation(parameter)} = {default},")
+        lines += argument(parameter["name"], annotation(parameter), default)
     lines += [f"        {shared}: {kind} = {default}," for shared, default, kind, _, _ in shared_by(entry)]
     lines.append("    ) -> None:")
     lines += [f"        self.{n} = {n}" for n in names + [shared for shared, *_ in shared_by(entry)]]
@@ -251,17 +277,24 @@ def engine():
     return module
 
 
-def generate(entries=None):
-    """The text of the module, from the learners given or those of the installed engine."""
-    if entries is None:
-        entries = json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
-    # Deep networks are at home in PyTorch here (ldlf.torch); the package is built without those of the command.
-    entries = [entry for entry in entries if not entry["abilities"]["backbone"]]
-    bases = {"LDLEstimator", *map(base, entries)}
-    lines = HEAD.format(bases=", ".join(sorted(bases))).splitlines()
+def declared():
+    """The learners of the installed engine."""
+    return json.loads((sys.modules.get("ldlf._engine") or engine()).describe_learners())
+
+
+def generate(entries, *, deep=False):
+    """The text of the module of these learners: of those on deep networks, or of all others."""
+    entries = [entry for entry in entries if on_network(entry) == deep]
+    bases = sorted({"LDLEstimator", *map(base, entries)} - {"DeepEstimator"})
+    imports = [f"from ._base import {', '.join(bases)}"]
+    if deep:
+        imports.append("from ._deep import DeepEstimator")
+    what = "Every learner on a deep network" if deep else "Every learner"
+    lines = HEAD.format(what=what, imports="\n".join(imports)).splitlines()
     for entry in entries:
         lines += source(entry)
-    lines += ["", "", "#: Every estimator by its learner's name.", "LEARNERS: dict[str, type[LDLEstimator]] = {"]
+    name, of = ("DEEP_LEARNERS", "on a deep network ") if deep else ("LEARNERS", "")
+    lines += ["", "", f"#: Every estimator {of}by its learner's name.", f"{name}: dict[str, type[LDLEstimator]] = {{"]
     lines += [f'    "{entry["name"]}": {class_name(entry["name"])},' for entry in entries]
     lines += ["}", "", "__all__ = ["]
     lines += [f'    "{class_name(entry["name"])}",' for entry in entries]
@@ -270,4 +303,7 @@ def generate(entries=None):
 
 
 if __name__ == "__main__":
-    TARGET.write_text(generate(json.load(sys.stdin) if sys.argv[1:] == ["-"] else None))
+    learners = json.load(sys.stdin) if sys.argv[1:] == ["-"] else declared()
+    TARGET.write_text(generate(learners))
+    if any(map(on_network, learners)):
+        DEEP_TARGET.write_text(generate(learners, deep=True))

@@ -94,6 +94,17 @@ def learner_of(node: ast.ClassDef) -> str:
     raise ValueError(f"{node.name} names no learner")
 
 
+def estimators(module: str) -> list[tuple[str, str]]:
+    """The classes of a module of estimators, each with its learner."""
+    rows = []
+    for node in filter(public, parsed(module).body):
+        learner = learner_of(node)
+        # The sentence ends with the learner's name, which leads the way here.
+        about = re.sub(r" \(`[^`]*`\)\.$", ".", first_sentence(node))
+        rows.append((f"`ldlf.{node.name}`", f"[`{learner}`](learners.md#{learner}): {about}"))
+    return rows
+
+
 def named(module: str, name: str) -> ast.AST:
     return next(node for node in parsed(module).body if public(node) and node.name == name)
 
@@ -121,16 +132,13 @@ def page() -> str:
         "`help(ldlf.LDLForest)` in Python says all: parameters, shapes, examples; `bindings/python/tools/reference.py FOLDER` makes pages of it. "
         "Installation, and how it fits scikit-learn and PyTorch: [bindings/python](../../bindings/python/README.md).\n"
     )
-    estimators = [node for node in parsed("_estimators").body if public(node)]
-    rows = []
-    for node in estimators:
-        learner = learner_of(node)
-        # The sentence ends with the learner's name, which leads the way here.
-        about = re.sub(r" \(`[^`]*`\)\.$", ".", first_sentence(node))
-        rows.append((f"`ldlf.{node.name}`", f"[`{learner}`](learners.md#{learner}): {about}"))
     text.append(
         "## Estimators\n\nTheir parameters are those of the learners, as keyword arguments; all also take `label_values`, `sigma`, `random_state`, "
-        f"`n_jobs` and `verbose`.\n\n{table(rows, 'class')}"
+        f"`n_jobs` and `verbose`.\n\n{table(estimators('_estimators'), 'class')}"
+    )
+    text.append(
+        '## Estimators on deep networks\n\nIn a build with deep networks ([install](../install.md)). Rows are images, or under `backbone="mlp"` a '
+        f"table; `ldlf.DEEP_LEARNERS` lists them.\n\n{table(estimators('_deep_estimators'), 'class')}"
     )
     shared = [row for module, name in SHARED for row in methods(named(module, name))]
     text.append(f"## What every estimator does\n\n{table(shared, 'method')}")
@@ -141,7 +149,7 @@ def page() -> str:
         else:
             own = methods(node)
             text.append(f"## ldlf.{name}\n\n{first_sentence(node)}\n" + (f"\n{table(own, 'method')}" if own else ""))
-    measured = "`ldlf.measures` has a function for [every measure](measures.md): `kl(y_true, y_pred, *, sample_weight=None)` and so on."
+    measured = "`ldlf.measures` has a function for [every measure](measures.md): `kl(y_true, y_pred, *, sample_weight=None)` and so on. `per_row(measure, y_true, y_pred, *, label_values=None)` gives one row by row."
     text.append(f"## ldlf.measures\n\n{measured}\n")
     for module in MODULES:
         rows = []

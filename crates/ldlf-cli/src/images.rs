@@ -5,9 +5,7 @@ use std::path::Path;
 
 use ldlf::internals::core::error::{Message, Subject};
 #[cfg(feature = "deep")]
-use ldlf::internals::deep::backbones::BackboneKind;
-#[cfg(feature = "deep")]
-use ldlf::internals::deep::images::{check_readable, join, named, open, unreadable, whole_side};
+use ldlf::internals::deep::images::{check_readable, join, named, open, side_of, unreadable};
 use ldlf::internals::io::read::{Format, Loaded, ReadOptions, text_column};
 use ldlf::{Dataset, Error, Images, Result, Settings, Threads};
 
@@ -117,17 +115,6 @@ pub fn readable(
 #[cfg(not(feature = "deep"))]
 pub fn readable(data: Dataset, _: &Settings, _: &ImageOptions, _: &Threads, _: &Printer) -> Result<Dataset> {
     Ok(data)
-}
-
-/// The side in which a learner will read its images, so that the cache serves its first epoch.
-#[cfg(feature = "deep")]
-fn side_of(settings: &Settings) -> usize {
-    let side = settings.get("side").and_then(|side| side.as_u64()).map(|side| side as usize);
-    let backbone = settings.get("backbone").and_then(|name| name.as_str());
-    let usual = backbone.and_then(|name| BackboneKind::named(name).ok()).map(BackboneKind::usual_side);
-    // Any size shows whether an image can be read.
-    let margin = settings.get("input_crop").and_then(|margin| margin.as_f64()).unwrap_or(0.0);
-    side.or(usual).map_or(1, |side| whole_side(side, margin))
 }
 
 /// Images to predict: all of a folder or zip file, or those that a table names. Each is read once: none is cached.

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ._base import LDLEstimator as LDLEstimator
     from ._base import Progress as Progress
     from ._classifier import LDLForestClassifier as LDLForestClassifier
+    from ._deep_estimators import *  # noqa: F403
+    from ._deep_estimators import DEEP_LEARNERS as DEEP_LEARNERS
     from ._distribution import LabelDistribution as LabelDistribution
     from ._estimators import *  # noqa: F403
     from ._estimators import LEARNERS as LEARNERS
@@ -31,6 +33,10 @@ _SUBMODULES = ("dask", "datasets", "measures", "pipeline", "plot", "scorers", "t
 
 #: Where a name is, if not among the estimators.
 _HOMES = {
+    "DEEP_LEARNERS": "_deep_estimators",
+    "DeepLDL": "_deep_estimators",
+    "DeepLDLForest": "_deep_estimators",
+    "DeepNeuralDecisionForestLDL": "_deep_estimators",
     "Explanation": "_explain",
     "LDLEstimator": "_base",
     "LDLForestClassifier": "_classifier",

@@ -117,6 +117,10 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         tags.target_tags.multi_output = True
         return tags
 
+    def _reads_images(self) -> bool:
+        """Whether rows are images, not lines of a table."""
+        return False
+
     @classmethod
     def from_preset(cls, preset: str, **parameters: Any) -> Self:
         """The estimator with a named set of parameters, and others over them. The class says which there are.
@@ -151,7 +155,8 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
             are left out, and a warning says so.
         y : array or table of shape (rows, labels), or array of shape (rows,)
             Probabilities or vote counts; or one label per row, which becomes a distribution by ``sigma``, and without it has
-            everything on that label. Names of columns become ``classes_``; where they are rising numbers, ``label_values_`` too.
+            everything on that label. An ordered Categorical of pandas or an Enum of polars says which labels there are, in which order.
+            Names of columns become ``classes_``; where they are rising numbers, ``label_values_`` too.
         sample_weight : array of shape (rows,), or "votes", optional
             ``"votes"`` weighs every row by its number of votes, the sum of its y; otherwise 3 votes count as much as 300.
         eval_set : (X, y), optional
@@ -236,8 +241,9 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
             if bar is not None:
                 bar.close()
         self._learnt(model, labels, *before)
-        some = np.linspace(0, len(targets) - 1, min(len(targets), KEPT_ROWS)).astype(np.int64)
-        self._kept_rows = (X[some].astype(np.float32), targets[some])
+        if not self._reads_images():
+            some = np.linspace(0, len(targets) - 1, min(len(targets), KEPT_ROWS)).astype(np.int64)
+            self._kept_rows = (X[some].astype(np.float32), targets[some])
         out_of_fold = model.out_of_fold()
         if out_of_fold is not None:
             self.oof_prediction_ = out_of_fold
@@ -263,11 +269,13 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         """Everything with the validation rows at the end, and their number."""
         name = type(self).__name__
         if "early_stopping" in self._declared:
-            if getattr(self, "choose") or getattr(self, "leave_out") or getattr(self, "early_stopping") is False:  # noqa: B009
+            if getattr(self, "choose", False) or getattr(self, "leave_out", 0):
                 raise ValueError(
                     f"eval_set: {name} checks itself on rows that its trees leave out; for validation rows of your own set "
                     "choose=False, leave_out=0 and early_stopping=True"
                 )
+            if getattr(self, "early_stopping") is False:  # noqa: B009
+                raise ValueError(f"eval_set: {name} would not look at these rows; set early_stopping=True")
         elif "refit" in self._declared:
             if getattr(self, "refit"):  # noqa: B009
                 raise ValueError(f"eval_set: with refit=True {name} would learn from these rows too; set refit=False")

@@ -17,7 +17,8 @@ def facts(estimator: Any) -> list[tuple[str, str]]:
         if len(classes) <= NAMED
         else f"{len(classes)}: {classes[0]}, {classes[1]}, ... {classes[-1]}"
     )
-    found = [("labels", labels), ("features", str(estimator.n_features_in_))]
+    rows = ("rows", "images") if estimator._reads_images() else ("features", str(estimator.n_features_in_))
+    found = [("labels", labels), rows]
     if estimator.n_iter_:
         kept, done = estimator.best_iteration_, estimator.n_iter_
         found.append(("iterations", f"{done}" if kept == done else f"{kept} kept of {done}"))

@@ -1,7 +1,7 @@
 """The compiled part of ldlf. Arrays are NumPy's; features are an array or ``(indptr, indices, values, columns)``."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Coordinator",
     "Holding",
+    "Images",
     "Model",
     "command",
     "describe_datasets",
@@ -19,6 +20,7 @@ __all__ = [
     "entropies",
     "fit",
     "generate",
+    "has_deep_networks",
     "head_leaf_update",
     "head_loss",
     "head_predict",
@@ -31,6 +33,7 @@ __all__ = [
     "intervals",
     "means",
     "measure",
+    "measure_rows",
     "normalise",
     "quantiles",
     "read_mat",
@@ -38,8 +41,23 @@ __all__ = [
     "write_file",
 ]
 
-_Features = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
 _Event = tuple[str, int, int | None, float | None, float | None]
+
+@final
+class Images:
+    @staticmethod
+    def of_folder(path: str | os.PathLike[str]) -> Images: ...
+    @staticmethod
+    def of_files(paths: Sequence[str | os.PathLike[str]]) -> Images: ...
+    @staticmethod
+    def of_pixels(arrays: Sequence[NDArray[np.uint8]]) -> Images: ...
+    def followed_by(self, others: Images) -> Images: ...
+    def names(self) -> list[str]: ...
+    @property
+    def shape(self) -> tuple[int]: ...
+    def __len__(self) -> int: ...
+
+_Features = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any], int] | Images
 
 @final
 class Model:
@@ -122,6 +140,7 @@ def encode_columns(columns: str, frame: list[tuple[str, str, Any]]) -> tuple[_Fe
 def describe_datasets() -> str: ...
 def read_mat(path: str | os.PathLike[str]) -> tuple[_Features, NDArray[np.float32]]: ...
 def describe_learners() -> str: ...
+def has_deep_networks() -> bool: ...
 def describe_measures() -> str: ...
 def generate(name: str, rows: int, seed: int, options: str) -> tuple[_Features, NDArray[np.float32]]: ...
 def normalise(targets: NDArray[np.float64]) -> NDArray[np.float32]: ...
@@ -135,6 +154,13 @@ def measure(
     label_values: list[float] | None = None,
     values: list[float] | None = None,
 ) -> float: ...
+def measure_rows(
+    name: str,
+    truth: NDArray[np.float32],
+    predicted: NDArray[np.float32],
+    label_values: list[float] | None = None,
+    values: list[float] | None = None,
+) -> NDArray[np.float64]: ...
 def means(distributions: NDArray[np.float32], values: list[float]) -> NDArray[np.float64]: ...
 def quantiles(distributions: NDArray[np.float32], values: list[float], level: float) -> NDArray[np.float64]: ...
 def intervals(distributions: NDArray[np.float32], values: list[float], level: float) -> NDArray[np.float64]: ...

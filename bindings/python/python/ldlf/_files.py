@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _engine, _inputs, _model_file, _targets
+from ._images import NOT_BUILT_IN
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -108,7 +109,8 @@ class SavesModels:
         shared = {"label_values": values, "sigma": sigma, **facts.get("parameters", {})}
         shared = {name: value for name, value in shared.items() if name in accepted and name not in declared}
         estimator: Any = cls(**declared, **shared)
-        estimator.n_features_in_ = document["features"]
+        if not estimator._reads_images():
+            estimator.n_features_in_ = document["features"]
         if schema.get("columns") is not None:
             raw = [column["name"] for column in schema["columns"]]
             estimator.feature_names_in_ = np.asarray(raw, dtype=object)
@@ -169,7 +171,13 @@ def _read(path: str | os.PathLike[str]) -> tuple[_engine.Model, dict[str, Any]]:
     if not os.path.exists(path):
         raise FileNotFoundError(f"{os.fspath(path)} does not exist")
     # The engine reads it first: it says in a sentence what is wrong with a file.
-    return _engine.Model.load(path), _model_file.python_facts(path)
+    try:
+        model = _engine.Model.load(path)
+    except ValueError as error:
+        if "which this program lacks" in str(error) and not _engine.has_deep_networks():
+            raise ValueError(f"{error}; {NOT_BUILT_IN}") from None
+        raise
+    return model, _model_file.python_facts(path)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -186,11 +194,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     import ldlf
 
+    from ._deep_estimators import DEEP_LEARNERS
     from ._estimators import LEARNERS
 
     model, facts = _read(path)
     document = json.loads(model.document())
-    cls: Any = LEARNERS[document["learner"]]
+    cls: Any = {**LEARNERS, **DEEP_LEARNERS}[document["learner"]]
     wrote = getattr(ldlf, str(facts.get("class")), None)
     if isinstance(wrote, type) and issubclass(wrote, cls):
         cls = wrote

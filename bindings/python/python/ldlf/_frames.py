@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,54 @@ def encode(decided: str, columns: list[Raw]) -> tuple[Any, list[str]]:
     return features, names
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether this is a frame of pandas with sparse columns alone: numbers, which stay sparse."""
+    kinds: Any = getattr(X, "dtypes", ())
+    return (
+        hasattr(X, "iloc") and X.ndim == 2 and len(kinds) > 0 and all(str(kind).startswith("Sparse") for kind in kinds)
+    )
+
+
+def not_a_number(X: Any, names: Sequence[Any]) -> str | None:
+    """What a column of a table holds that is no number, in a sentence; None where there is no such column."""
+    for place, name in enumerate(names):
+        column = X.iloc[:, place] if hasattr(X, "iloc") else X[name]
+        kind = getattr(column, "dtype", getattr(column, "type", None))
+        try:
+            np.asarray(column, dtype=np.float64)
+        except (TypeError, ValueError):
+            return f"column {name!r} of X holds {_kind_in_words(kind, column)}, where the training rows had numbers"
+    return None
+
+
+def dates_among(X: Any, names: Sequence[Any]) -> str | None:
+    """The first column of dates or times in a sentence: as numbers they would be nanoseconds."""
+    kinds = getattr(X, "dtypes", None)
+    kinds = getattr(getattr(X, "schema", None), "types", []) if kinds is None else kinds
+    for name, kind in zip(names, kinds):
+        if str(kind).lower().startswith(("date", "time", "duration")):
+            return f"column {name!r} of X holds {kind}, where the training rows had numbers"
+    return None
+
+
+def _kind_in_words(kind: Any, column: Any) -> str:
+    """What a column holds, with an example where its type says nothing."""
+    if str(kind) not in ("object", "str", "string", "String", "category", "large_string"):
+        return str(kind)
+    values = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    value = next((value for value in values if not is_number(value)), None)
+    return f"the text {value!r}" if isinstance(value, str) else f"a {type(value).__name__}"
+
+
+def is_number(value: Any) -> bool:
+    """Whether a cell can be read as a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def are_numbers(columns: str) -> bool:
     """Whether every decided column is one number without a flag for missing values, so that an array can stand for the table."""
     return all(column["encoding"] == {"number": {}} and not column.get("indicator") for column in json.loads(columns))
@@ -84,6 +133,8 @@ def width(column: dict[str, Any]) -> int:
 
 
 def _of_pandas(name: str, column: Any) -> tuple[str, Any]:
+    if str(column.dtype).startswith("Sparse"):
+        column = column.sparse.to_dense()
     kind = column.dtype
     code = getattr(kind, "kind", "O")
     text = str(kind)
@@ -91,7 +142,7 @@ def _of_pandas(name: str, column: Any) -> tuple[str, Any]:
         column = column.astype(object)
     elif code == "b":
         return "boolean", [None if value is None or value != value else bool(value) for value in column.astype(object)]
-    elif code in "iuf" and not text.startswith(("Sparse", "interval")):
+    elif code in "iuf" and not text.startswith("interval"):
         return "number", column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif code == "M":
         import pandas as pd

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from . import _frames
+from . import _engine, _frames, _images
 
 PRECISIONS = (np.float64, np.float32)
 
@@ -36,11 +37,17 @@ def features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     A table with texts, dates or missing values is encoded by what training decided about its columns (:mod:`ldlf._frames`).
     """
+    if estimator._reads_images():
+        return _images.read(X)
     if not reset and _is_plain(estimator, X):
         return X
+    if isinstance(X, str | os.PathLike):
+        raise ValueError(
+            f"X is the path {os.fspath(X)!r}, where rows are needed: read the table with pandas or polars; images are learnt by ldlf.DeepLDLForest"
+        )
     X = _frames.collected(X)
     if reset:
-        columns = _frames.raw_columns(X)
+        columns = None if _frames.is_sparse(X) else _frames.raw_columns(X)
         estimator._columns = None
         if columns and len(columns[0][2]) and _frames.needs_encoding(columns):
             estimator._columns, used, rows = _frames.learn(columns)
@@ -54,6 +61,9 @@ def features(estimator: Any, X: Any, *, reset: bool) -> Any:
         if not _frames.are_numbers(estimator._columns):
             named = ", ".join(map(repr, estimator.feature_names_in_[:5]))
             raise ValueError(f"the model was trained on a table with named columns ({named}, ...); give such a table")
+    names = column_labels(X)
+    if not reset and names is not None and (date := _frames.dates_among(X, names)) is not None:
+        raise ValueError(date)
     try:
         return validate_data(
             estimator,
@@ -64,11 +74,19 @@ def features(estimator: Any, X: Any, *, reset: bool) -> Any:
             accept_large_sparse=True,
             ensure_min_samples=1 if reset else 0,
         )
-    except ValueError as error:
-        # scikit-learn's own sentence goes on to recommend other estimators.
-        if not str(error).startswith("Input X contains NaN"):
-            raise
-        raise ValueError(f"Input X contains NaN{_place_of_nan(X)}; {_ABOUT_NAN[reset]}") from None
+    except (TypeError, ValueError) as error:
+        # scikit-learn's own sentences go on to recommend other estimators, and name no column.
+        for word, odd in (("NaN", np.isnan), ("infinity", np.isinf)):
+            if str(error).startswith(f"Input X contains {word}"):
+                remedy = _ABOUT_NAN[reset] if word == "NaN" else "replace it"
+                raise ValueError(f"Input X contains {word}{_place_of(odd, X)}; {remedy}") from None
+        if str(error).startswith("Found array with dim"):
+            raise ValueError(f"{error} Images are learnt by ldlf.DeepLDLForest.") from None
+        if names is not None and not str(error).startswith("The feature names"):
+            sentence = _frames.not_a_number(X, names)
+            if sentence is not None:
+                raise ValueError(sentence) from None
+        raise
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
@@ -91,11 +109,11 @@ _ABOUT_NAN = {
 }
 
 
-def _place_of_nan(X: Any) -> str:
-    """Where the first NaN stands, if that can be told."""
+def _place_of(odd_ones: Any, X: Any) -> str:
+    """Where the first number of this kind stands, if that can be told."""
     names = column_labels(X)
     try:
-        odd = np.isnan(np.asarray(X, dtype=np.float64))
+        odd = odd_ones(np.asarray(X, dtype=np.float64))
     except (TypeError, ValueError):
         return ""
     if odd.ndim != 2 or not odd.any():
@@ -108,7 +126,13 @@ def weights(sample_weight: Any, rows: Any) -> np.ndarray | None:
     """Checks the rows' weights; names a row by its place, counted from 0 as in X and y."""
     if sample_weight is None:
         return None
-    checked = aligned(np.ascontiguousarray(_check_sample_weight(sample_weight, rows, dtype=np.float64)))
+    try:
+        checked = aligned(np.ascontiguousarray(_check_sample_weight(sample_weight, rows, dtype=np.float64)))
+    except ValueError as error:
+        if not str(error).startswith("Input sample_weight contains"):
+            raise
+        row = int(np.argmax(~np.isfinite(np.asarray(sample_weight, dtype=np.float64))))
+        raise ValueError(f"{str(error).rstrip('.')} in row {row}") from None
     if (checked < 0).any():
         row = int(np.argmax(checked < 0))
         raise ValueError(f"sample_weight row {row}: {checked[row]:g} is negative; weights are at least 0")
@@ -126,6 +150,8 @@ def one_eval_set(eval_set: Any) -> tuple[Any, Any]:
 
 def stacked(above: Any, below: Any) -> Any:
     """Rows and other rows under them; sparse if either is."""
+    if isinstance(above, _engine.Images):
+        return above.followed_by(below)
     if sparse.issparse(above) or sparse.issparse(below):
         return sparse.vstack([above, below], format="csr")
     return np.concatenate([above, below])
@@ -137,7 +163,9 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 
 def for_engine(X: Any) -> Any:
-    """What the engine reads: the array itself, or the parts of compressed sparse rows, ordered and without repeats."""
+    """What the engine reads: the array itself, the parts of compressed sparse rows, ordered and without repeats, or images."""
+    if isinstance(X, _engine.Images):
+        return X
     if not sparse.issparse(X):
         return aligned(X)
     if not X.has_canonical_format:
@@ -154,6 +182,8 @@ def settings(estimator: Any, names: tuple[str, ...]) -> str:
 def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if isinstance(value, float) and not np.isfinite(value):
         raise ValueError(f"{name} must be a finite number, got {value}")
     if value is None or isinstance(value, bool | int | float | str):

@@ -80,7 +80,12 @@ def tree(estimator: Any, X: Any, tree: int = 0, *, max_leaves: int = 8, ax: Any 
     rows = _inputs.features(estimator, X, reset=False)
     seen = estimator.model_.trees(_inputs.for_engine(rows), _inputs.threads(estimator.n_jobs))
     if not seen:
-        raise ValueError(f"{type(estimator).__name__} has no soft trees to draw")
+        chose = (
+            "; its fit chose grown trees alone, choose=False keeps soft ones"
+            if getattr(estimator, "choose", False)
+            else ""
+        )
+        raise ValueError(f"{type(estimator).__name__} has no soft trees to draw{chose}")
     if not 0 <= tree < len(seen):
         raise ValueError(f"tree must be between 0 and {len(seen) - 1}, got {tree}")
     if max_leaves < 2:

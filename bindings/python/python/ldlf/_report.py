@@ -18,6 +18,10 @@ from . import _files, _inputs, _targets
 def write(estimator: Any, path: Any, X: Any, y: Any, overwrite: bool) -> None:
     """Writes the page: the model and the rows go through files to the command that the package brings."""
     check_is_fitted(estimator)
+    if estimator._reads_images():
+        raise ValueError(
+            "report reads tables, and the rows of this model are images; the command's `ldlf evaluate` measures it on them"
+        )
     _files._refuse_existing(path, overwrite)
     truth = _targets.encoded(estimator._checked_y(y), estimator._labels)
     with tempfile.TemporaryDirectory() as folder:

@@ -151,9 +151,15 @@ class PredictsTables:
                 self._of_rows(_frames.encode(self._columns, _frames.raw_columns(frame[needed]) or [])[0]),
                 self._heads(),
             )
+        sentence = _frames.dates_among(frame[needed], needed)
         rows = frame[needed].to_numpy()
         if rows.dtype not in _inputs.PRECISIONS:
-            rows = rows.astype(np.float64)
+            try:
+                rows = rows.astype(np.float64)
+            except (TypeError, ValueError):
+                sentence = sentence or _frames.not_a_number(frame[needed], needed)
+        if sentence is not None:
+            raise ValueError(sentence)
         odd = ~np.isfinite(rows)
         if odd.any():
             row, column = (int(place) for place in np.argwhere(odd)[0])

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _engine
+from ._frames import collected, is_number
 from ._inputs import aligned, column_labels
 
 #: Text that is a number without doubt.
@@ -49,7 +50,8 @@ def learn(y: Any, label_values: Any, sigma: Any) -> tuple[np.ndarray, Labels]:
     _refuse_missing(array)
     if given is not None:
         return _one_hot(array, given), Labels(_whole(given), [_name(value) for value in given], given)
-    classes = _classes(array)
+    classes = _declared_classes(y)
+    classes = _classes(array) if classes is None else classes
     # An array of objects may hold numbers too.
     plain = np.asarray(classes.tolist())
     numbers = plain.astype(np.float64) if np.issubdtype(plain.dtype, np.number) else None
@@ -165,6 +167,7 @@ def for_ordered(
 def _array(y: Any) -> tuple[np.ndarray, list[Any] | None]:
     if sparse.issparse(y):
         raise TypeError("Sparse targets are not supported; pass a dense y, for instance y.toarray()")
+    y = collected(y)
     columns = column_labels(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -179,6 +182,16 @@ def _array(y: Any) -> tuple[np.ndarray, list[Any] | None]:
                     f"y row {row}: the label is a {type(label).__name__}; give one label per row, or one column per label"
                 )
     return array, columns
+
+
+def _declared_classes(y: Any) -> np.ndarray | None:
+    """The labels that an ordered Categorical of pandas or an Enum of polars declares, in its order, also those that no row has."""
+    kind = getattr(y, "dtype", None)
+    categories = getattr(kind, "categories", None)
+    if categories is None or not (getattr(kind, "ordered", False) or str(kind).startswith("Enum")):
+        return None
+    labels = categories.to_numpy() if hasattr(categories, "to_numpy") else np.asarray(categories)
+    return labels if labels.dtype.kind in "biuf" else labels.astype(object)
 
 
 def _classes(array: np.ndarray) -> np.ndarray:
@@ -209,7 +222,12 @@ def _floats(array: np.ndarray) -> np.ndarray:
     try:
         return aligned(np.asarray(array, dtype=np.float64))
     except (TypeError, ValueError):
-        raise ValueError("y with several columns must hold probabilities or vote counts") from None
+        row, label, cell = next(
+            (row, label, cell) for (row, label), cell in np.ndenumerate(array) if not is_number(cell)
+        )
+        raise ValueError(
+            f"y row {row}, label {label}: {cell!r} is no number; y with several columns must hold probabilities or vote counts"
+        ) from None
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:

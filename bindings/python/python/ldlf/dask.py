@@ -93,9 +93,9 @@ class LDLForest(_estimators.LDLForest):
         y: Any = None,
         sample_weight: Any = None,
         *,
-        eval_set: None = None,
+        eval_set: Any = None,
         callback: Callable[[Progress], bool | None] | None = None,
-        calibrate: None = None,
+        calibrate: float | None = None,
     ) -> Any:
         """Learns from rows.
 

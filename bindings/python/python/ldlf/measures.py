@@ -10,10 +10,13 @@ stands for; their y_true may be one number per row.
 (0.0, 0.25)
 >>> mae_mean([20], [[0.5, 0.5]], label_values=[20, 30])
 5.0
+
+:func:`per_row` gives a measure row by row.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Callable
@@ -74,13 +77,52 @@ def _of_distributions(name: str) -> Callable[..., float]:
 
 def _of_ordered_labels(name: str) -> Callable[..., float]:
     def measure(y_true: Any, y_pred: Any, *, label_values: Any, sample_weight: Any = None) -> float:
-        predicted = _predicted(y_true, y_pred)
-        values = _targets._numbers(label_values, "label_values")
-        truth, singles = _targets.for_ordered(y_true, values, lambda y: _distributions(y, "y_true"))
-        weights = _inputs.weights(sample_weight, predicted)
-        return _engine.measure(name, truth, predicted, weights, values.tolist(), singles)
+        truth, predicted, values, singles = _ordered(y_true, y_pred, label_values)
+        return _engine.measure(name, truth, predicted, _inputs.weights(sample_weight, predicted), values, singles)
 
     return measure
+
+
+def _ordered(
+    y_true: Any, y_pred: Any, label_values: Any
+) -> tuple[np.ndarray, np.ndarray, list[float], list[float] | None]:
+    """What a measure of ordered labels compares: distributions, the numbers that labels stand for, and true numbers."""
+    predicted = _predicted(y_true, y_pred)
+    values = _targets._numbers(label_values, "label_values")
+    truth, singles = _targets.for_ordered(y_true, values, lambda y: _distributions(y, "y_true"))
+    return truth, predicted, values.tolist(), singles
+
+
+def per_row(measure: str, y_true: Any, y_pred: Any, *, label_values: Any = None) -> np.ndarray:
+    """A measure row by row, such as ``per_row("kl", y_true, y_pred)``: which rows are predicted badly.
+
+    Parameters
+    ----------
+    measure : str
+        A name of ``MEASURES``. ``"kappa"`` is a measure of all rows at once, and NaN for each.
+    y_true, y_pred : arrays of shape (rows, labels)
+        Of ordered labels, y_true may be one number per row.
+    label_values : array of numbers, optional
+        The number that each label stands for; measures of ordered labels need it.
+
+    Returns
+    -------
+    ndarray of shape (rows,)
+
+    >>> from ldlf.measures import per_row
+    >>> per_row("intersection", [[1, 0], [1, 1]], [[0.25, 0.75], [0.5, 0.5]]).tolist()
+    [0.25, 1.0]
+    """
+    if measure not in MEASURES:
+        close = difflib.get_close_matches(measure, MEASURES, n=1)
+        raise ValueError(
+            f"unknown measure {measure!r}; {f'did you mean {close[0]!r}?' if close else 'MEASURES lists them'}"
+        )
+    if not MEASURES[measure].ordered:
+        return _engine.measure_rows(measure, _distributions(y_true, "y_true"), _predicted(y_true, y_pred))
+    if label_values is None:
+        raise ValueError(f"{measure} needs label_values, the number that each label stands for")
+    return _engine.measure_rows(measure, *_ordered(y_true, y_pred, label_values))
 
 
 def _function(name: str, measure: Measure) -> Callable[..., float]:
@@ -98,4 +140,4 @@ if TYPE_CHECKING:
     def __getattr__(name: str) -> Callable[..., float]: ...
 
 
-__all__ = ["MEASURES", "Measure", *MEASURES]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["MEASURES", "Measure", "per_row", *MEASURES]  # pyright: ignore[reportUnsupportedDunderAll]

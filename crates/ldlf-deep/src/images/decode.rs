@@ -60,6 +60,16 @@ fn attempt(bytes: &[u8], side: usize) -> Result<Image, String> {
     upright(resized(whole, side)?, orientation)
 }
 
+/// Resizes pixels that are already decoded, as [`decode`] does.
+pub(super) fn resize(image: &Image, side: usize) -> Result<Image, String> {
+    let too_large = |_| "it has more pixels than can be counted".to_string();
+    let width = u32::try_from(image.width).map_err(too_large)?;
+    let height = u32::try_from(image.height).map_err(too_large)?;
+    check_size(width, height, 3)?;
+    let whole = RgbImage::from_raw(width, height, image.rgb.clone()).ok_or("it lacks pixels")?;
+    upright(resized(whole, side)?, Orientation::NoTransforms)
+}
+
 fn check_size(width: u32, height: u32, bytes_per_pixel: u8) -> Result<(), String> {
     let (long, short) = (u64::from(width.max(height)), u64::from(width.min(height)));
     if short == 0 {

@@ -75,6 +75,25 @@ pub fn open(path: &Path, cache_bytes: usize) -> Result<Arc<ImageFiles>> {
 }
 
 impl ImageFiles {
+    /// The images of these files, in their order; `what` is what messages call them together. Nothing is decoded yet.
+    pub fn of_paths(paths: Vec<PathBuf>, what: &str, cache_bytes: usize) -> Result<Arc<Self>> {
+        if let Some(lost) = paths.iter().find(|path| !path.is_file()) {
+            return Err(Error::data("no such image").in_file(lost));
+        }
+        let count = u32::try_from(paths.len())
+            .map_err(|_| Error::data("more images than can be counted").with_remedy("cut them in parts"))?;
+        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        let numbers = names.iter().cloned().zip(0..count).collect();
+        let cache = ImageCache::new(names.len(), cache_bytes);
+        Ok(Arc::new(ImageFiles {
+            file: what.to_string(),
+            names,
+            numbers,
+            store: Store::Folder(paths),
+            cache,
+        }))
+    }
+
     /// The number of the image of this name.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name.strip_prefix("./").unwrap_or(name)).copied()
@@ -192,6 +211,17 @@ mod tests {
         let files = open(&folder.path().join("a.png"), 0).unwrap();
         assert_eq!((files.len(), files.name(0)), (1, "a.png"));
         assert_eq!(files.resized(0, 5).unwrap().rgb[..3], [9, 8, 7]);
+    }
+
+    #[test]
+    fn files_come_in_their_order_and_as_often_as_they_are_named() {
+        let folder = folder_of(&[("a.png", [9, 8, 7]), ("b.png", [1, 2, 3])]);
+        let path = |name: &str| folder.path().join(name);
+        let files = ImageFiles::of_paths(vec![path("b.png"), path("a.png"), path("b.png")], "X", 0).unwrap();
+        let reds: Vec<u8> = (0..files.len()).map(|image| files.resized(image, 5).unwrap().rgb[0]).collect();
+        assert_eq!(reds, [1, 9, 1]);
+        let refused = ImageFiles::of_paths(vec![path("a.png"), path("lost.png")], "X", 0).unwrap_err();
+        assert!(refused.to_string().ends_with("lost.png: no such image"), "{refused}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod cache;
 mod decode;
 mod files;
 mod folder;
+mod pixels;
 mod prefetch;
 mod preparation;
 mod table;
@@ -19,9 +20,10 @@ pub use ldlf_core::images::BadImages;
 
 pub use augmentation::Augmentation;
 pub use files::{ImageFiles, open, unreadable};
+pub use pixels::PixelImages;
 pub use prefetch::{Batch, PrefetchedBatches, prefetch};
 pub use preparation::{Preparation, prepare, whole_side};
-pub use table::{check_readable, join, named};
+pub use table::{check_readable, join, named, side_of};
 pub use thumbnail::thumbnail;
 
 /// The first bytes of the kinds of image that are read.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use ldlf_core::error::{Message, Place, Subject};
 use ldlf_core::images::{BadImages, ImageSource, Images};
-use ldlf_core::{Dataset, Error, Inputs, Result, Threads, message};
+use ldlf_core::{Dataset, Error, Inputs, Result, Settings, Threads, message};
 use ldlf_io::read::Loaded;
 
-use super::{ImageFiles, unreadable};
+use super::{ImageFiles, unreadable, whole_side};
+use crate::backbones::BackboneKind;
 
 /// Gives every row of a table the image that its column of images names; `table` is its name in messages. The notices are one
 /// sentence each, those of the reader first.
@@ -106,6 +107,16 @@ fn without_row(files: &ImageFiles, images: &[u32], table: &str) -> Option<Messag
         files.name(first)
     );
     Some(notice.into())
+}
+
+/// The side in which a learner with these settings will read its images, so that the cache serves its first epoch.
+pub fn side_of(settings: &Settings) -> usize {
+    let side = settings.get("side").and_then(|side| side.as_u64()).map(|side| side as usize);
+    let backbone = settings.get("backbone").and_then(|name| name.as_str());
+    let usual = backbone.and_then(|name| BackboneKind::named(name).ok()).map(BackboneKind::usual_side);
+    // Any size shows whether an image can be read.
+    let margin = settings.get("input_crop").and_then(|margin| margin.as_f64()).unwrap_or(0.0);
+    side.or(usual).map_or(1, |side| whole_side(side, margin))
 }
 
 /// Decodes the image of every row once, before training, and refuses rows whose image cannot be read or leaves them out with a notice.
