@@ -1,13 +1,17 @@
-//! The system's allocator with a count of the bytes in use by the current thread, and of their maximum.
+//! The system's allocator with a count of the bytes in use by the current thread, of their maximum, and of the bytes in use by all threads.
 #![allow(unsafe_code, reason = "an allocator can only be watched by standing in its place")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicIsize, Ordering};
 
 thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
+
+/// What one thread allocates and another frees counts for neither.
+static HELD_BY_ALL: AtomicIsize = AtomicIsize::new(0);
 
 /// A single request above this is refused, which ends the process: no reader needs it.
 pub const CEILING: usize = 2 << 30;
@@ -16,12 +20,14 @@ pub const CEILING: usize = 2 << 30;
 pub struct WatchedMemory;
 
 fn grown(size: usize) {
+    HELD_BY_ALL.fetch_add(size as isize, Ordering::Relaxed);
     let held = HELD.get().saturating_add(size);
     HELD.set(held);
     PEAK.set(PEAK.get().max(held));
 }
 
 fn shrunk(size: usize) {
+    HELD_BY_ALL.fetch_sub(size as isize, Ordering::Relaxed);
     HELD.set(HELD.get().saturating_sub(size));
 }
 
@@ -63,4 +69,9 @@ pub fn peak_of<R>(work: impl FnOnce() -> R) -> (R, usize) {
 /// The bytes in use by this thread: allocated minus freed.
 pub fn held() -> usize {
     HELD.get()
+}
+
+/// The bytes in use by all threads: allocated minus freed.
+pub fn held_by_all() -> isize {
+    HELD_BY_ALL.load(Ordering::Relaxed)
 }
