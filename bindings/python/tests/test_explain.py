@@ -9,10 +9,12 @@ from quick import quick
 from sklearn.base import clone
 
 
-@pytest.mark.parametrize("learner", [LDLForest, RandomForestLDL, KNeighborsLDL])
-def test_the_parts_sum_to_the_prediction(learner, distributions):
+@pytest.mark.parametrize(
+    ("learner", "parameters"), [(LDLForest, {"grown_trees": 0}), (RandomForestLDL, {}), (KNeighborsLDL, {})]
+)
+def test_the_parts_sum_to_the_prediction(learner, parameters, distributions):
     X, y = distributions
-    model = quick(learner).fit(X, y)
+    model = quick(learner, **parameters).fit(X, y)
     found = model.explain(X[:70])
     assert found.values.shape == (70, 6, 4) and found.labels == [0, 1, 2, 3] and len(found) == 70
     np.testing.assert_allclose(found.base_values + found.values.sum(axis=1), model.predict(X[:70]), atol=1e-5)

@@ -18,7 +18,19 @@ from scipy import io, sparse
 GROWN = ["random-forest", "extra-trees", "ldlogitboost", "aoso-ldlogitboost"]
 # They keep training rows. ldlf computes distances to them in single precision, the file in double precision.
 KEEPING = ["aa-knn", "kernel-ridge", "ldsvr"]
-SMOOTH = ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean", "pt-bayes"]
+SMOOTH = [
+    "sldlf",
+    "sndf-ldl",
+    "bfgs-ldl",
+    "iis-ldl",
+    "iis-aldl",
+    "d2ldl",
+    "cpnn",
+    "sce-ldl",
+    "aa-bp",
+    "mean",
+    "pt-bayes",
+]
 EXPORTED = [*SMOOTH, *GROWN, *KEEPING]
 TOLERANCE = 1e-5
 DATA = Path(os.environ.get("LDLF_DATA", REPOSITORY.parent / "shared" / "data"))

@@ -41,6 +41,12 @@ class DeepLDLForest(DeepEstimator):
         without.
     convolution_factor : a number at least 0, default=1.0
         Further factor of the learning rate of the backbone's convolutions.
+    layer_decay : a number above 0 and at most 1, default=1.0
+        Factor of the learning rate from each layer of the backbone to the one before it; 1 lets all layers learn
+        alike.
+    unfreeze_epochs : a whole number at most 1000000, default=0
+        Epochs over which the layers of the backbone join the training, the last one first; in epoch 1 the head learns
+        alone. 0 trains all from the start.
     freeze : text, or None, default=None
         Prefixes of the names of frozen layers, joined by +, such as layer1+layer2; all freezes the backbone.
     start_epochs : a whole number at most 1000000, or "auto", default="auto"
@@ -63,6 +69,9 @@ class DeepLDLForest(DeepEstimator):
         decay.
     max_grad_norm : a number above 0, or None, default=5.0
         Maximum norm of the gradient of all parameters; None does not clip.
+    average : a number above 0 and below 1, or None, default=None
+        Share of the past in a running average of the network's weights, such as 0.99: validation and the model take
+        the average; None takes the weights as they are.
     input_range : a number above 0, or "auto", default="auto"
         Largest value of a channel, such as 1 or 255; "auto" is what the weights or the backbone expect.
     input_mean : text, or "auto", default="auto"
@@ -82,6 +91,11 @@ class DeepLDLForest(DeepEstimator):
         Maximum fraction by which the crop of an image is moved and resized at random.
     jitter : a number at least 0 and at most 1, default=0.2
         Maximum relative change of brightness, contrast and saturation.
+    erasing : a number at least 0 and at most 0.9, default=0.0
+        Maximum fraction of an image that is erased at random, in every second image.
+    mixup : a number at least 0 and at most 1, default=0.0
+        Parameter of the beta distribution of the shares in which the rows of a mini-batch are mixed in pairs, inputs
+        and targets alike; 0 mixes none.
     early_stopping : True or False, default=True
         Whether to keep the epoch that is best on the validation rows, and to stop when it does not improve.
     validation_fraction : a number above 0 and below 1, default=0.1
@@ -162,6 +176,8 @@ class DeepLDLForest(DeepEstimator):
         "learning_rate",
         "backbone_factor",
         "convolution_factor",
+        "layer_decay",
+        "unfreeze_epochs",
         "freeze",
         "start_epochs",
         "momentum",
@@ -172,6 +188,7 @@ class DeepLDLForest(DeepEstimator):
         "step_factor",
         "weight_decay",
         "max_grad_norm",
+        "average",
         "input_range",
         "input_mean",
         "input_deviation",
@@ -180,6 +197,8 @@ class DeepLDLForest(DeepEstimator):
         "flip",
         "crop",
         "jitter",
+        "erasing",
+        "mixup",
         "early_stopping",
         "validation_fraction",
         "patience",
@@ -218,6 +237,11 @@ class DeepLDLForest(DeepEstimator):
             "warm_up": 0,
             "flip": False,
             "jitter": 0,
+            "erasing": 0,
+            "mixup": 0,
+            "layer_decay": 1,
+            "unfreeze_epochs": 0,
+            "average": None,
             "early_stopping": False,
             "start_epochs": 0,
             "learning_rate": 0.5,
@@ -244,6 +268,11 @@ class DeepLDLForest(DeepEstimator):
             "warm_up": 0,
             "flip": False,
             "jitter": 0,
+            "erasing": 0,
+            "mixup": 0,
+            "layer_decay": 1,
+            "unfreeze_epochs": 0,
+            "average": None,
             "early_stopping": False,
             "start_epochs": 0,
             "iterations": 30000,
@@ -277,6 +306,11 @@ class DeepLDLForest(DeepEstimator):
             "warm_up": 0,
             "flip": False,
             "jitter": 0,
+            "erasing": 0,
+            "mixup": 0,
+            "layer_decay": 1,
+            "unfreeze_epochs": 0,
+            "average": None,
             "early_stopping": False,
             "start_epochs": 0,
             "iterations": 30000,
@@ -311,6 +345,8 @@ class DeepLDLForest(DeepEstimator):
         learning_rate: float | Literal["auto"] = "auto",
         backbone_factor: float | Literal["auto"] = "auto",
         convolution_factor: float = 1.0,
+        layer_decay: float = 1.0,
+        unfreeze_epochs: int = 0,
         freeze: str | None = None,
         start_epochs: int | Literal["auto"] = "auto",
         momentum: float = 0.9,
@@ -321,6 +357,7 @@ class DeepLDLForest(DeepEstimator):
         step_factor: float = 0.1,
         weight_decay: float = 0.05,
         max_grad_norm: float | None = 5.0,
+        average: float | None = None,
         input_range: float | Literal["auto"] = "auto",
         input_mean: str = "auto",
         input_deviation: str = "auto",
@@ -329,6 +366,8 @@ class DeepLDLForest(DeepEstimator):
         flip: bool = True,
         crop: float = 0.1,
         jitter: float = 0.2,
+        erasing: float = 0.0,
+        mixup: float = 0.0,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
         patience: int = 10,
@@ -361,6 +400,8 @@ class DeepLDLForest(DeepEstimator):
         self.learning_rate = learning_rate
         self.backbone_factor = backbone_factor
         self.convolution_factor = convolution_factor
+        self.layer_decay = layer_decay
+        self.unfreeze_epochs = unfreeze_epochs
         self.freeze = freeze
         self.start_epochs = start_epochs
         self.momentum = momentum
@@ -371,6 +412,7 @@ class DeepLDLForest(DeepEstimator):
         self.step_factor = step_factor
         self.weight_decay = weight_decay
         self.max_grad_norm = max_grad_norm
+        self.average = average
         self.input_range = input_range
         self.input_mean = input_mean
         self.input_deviation = input_deviation
@@ -379,6 +421,8 @@ class DeepLDLForest(DeepEstimator):
         self.flip = flip
         self.crop = crop
         self.jitter = jitter
+        self.erasing = erasing
+        self.mixup = mixup
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience
@@ -434,6 +478,12 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         without.
     convolution_factor : a number at least 0, default=1.0
         Further factor of the learning rate of the backbone's convolutions.
+    layer_decay : a number above 0 and at most 1, default=1.0
+        Factor of the learning rate from each layer of the backbone to the one before it; 1 lets all layers learn
+        alike.
+    unfreeze_epochs : a whole number at most 1000000, default=0
+        Epochs over which the layers of the backbone join the training, the last one first; in epoch 1 the head learns
+        alone. 0 trains all from the start.
     freeze : text, or None, default=None
         Prefixes of the names of frozen layers, joined by +, such as layer1+layer2; all freezes the backbone.
     start_epochs : a whole number at most 1000000, or "auto", default="auto"
@@ -456,6 +506,9 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         decay.
     max_grad_norm : a number above 0, or None, default=5.0
         Maximum norm of the gradient of all parameters; None does not clip.
+    average : a number above 0 and below 1, or None, default=None
+        Share of the past in a running average of the network's weights, such as 0.99: validation and the model take
+        the average; None takes the weights as they are.
     input_range : a number above 0, or "auto", default="auto"
         Largest value of a channel, such as 1 or 255; "auto" is what the weights or the backbone expect.
     input_mean : text, or "auto", default="auto"
@@ -475,6 +528,11 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         Maximum fraction by which the crop of an image is moved and resized at random.
     jitter : a number at least 0 and at most 1, default=0.2
         Maximum relative change of brightness, contrast and saturation.
+    erasing : a number at least 0 and at most 0.9, default=0.0
+        Maximum fraction of an image that is erased at random, in every second image.
+    mixup : a number at least 0 and at most 1, default=0.0
+        Parameter of the beta distribution of the shares in which the rows of a mini-batch are mixed in pairs, inputs
+        and targets alike; 0 mixes none.
     early_stopping : True or False, default=True
         Whether to keep the epoch that is best on the validation rows, and to stop when it does not improve.
     validation_fraction : a number above 0 and below 1, default=0.1
@@ -555,6 +613,8 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         "learning_rate",
         "backbone_factor",
         "convolution_factor",
+        "layer_decay",
+        "unfreeze_epochs",
         "freeze",
         "start_epochs",
         "momentum",
@@ -565,6 +625,7 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         "step_factor",
         "weight_decay",
         "max_grad_norm",
+        "average",
         "input_range",
         "input_mean",
         "input_deviation",
@@ -573,6 +634,8 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         "flip",
         "crop",
         "jitter",
+        "erasing",
+        "mixup",
         "early_stopping",
         "validation_fraction",
         "patience",
@@ -611,6 +674,11 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
             "warm_up": 0,
             "flip": False,
             "jitter": 0,
+            "erasing": 0,
+            "mixup": 0,
+            "layer_decay": 1,
+            "unfreeze_epochs": 0,
+            "average": None,
             "early_stopping": False,
             "start_epochs": 0,
             "learning_rate": 0.5,
@@ -637,6 +705,11 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
             "warm_up": 0,
             "flip": False,
             "jitter": 0,
+            "erasing": 0,
+            "mixup": 0,
+            "layer_decay": 1,
+            "unfreeze_epochs": 0,
+            "average": None,
             "early_stopping": False,
             "start_epochs": 0,
             "iterations": 30000,
@@ -670,6 +743,11 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
             "warm_up": 0,
             "flip": False,
             "jitter": 0,
+            "erasing": 0,
+            "mixup": 0,
+            "layer_decay": 1,
+            "unfreeze_epochs": 0,
+            "average": None,
             "early_stopping": False,
             "start_epochs": 0,
             "iterations": 30000,
@@ -704,6 +782,8 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         learning_rate: float | Literal["auto"] = "auto",
         backbone_factor: float | Literal["auto"] = "auto",
         convolution_factor: float = 1.0,
+        layer_decay: float = 1.0,
+        unfreeze_epochs: int = 0,
         freeze: str | None = None,
         start_epochs: int | Literal["auto"] = "auto",
         momentum: float = 0.9,
@@ -714,6 +794,7 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         step_factor: float = 0.1,
         weight_decay: float = 0.05,
         max_grad_norm: float | None = 5.0,
+        average: float | None = None,
         input_range: float | Literal["auto"] = "auto",
         input_mean: str = "auto",
         input_deviation: str = "auto",
@@ -722,6 +803,8 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         flip: bool = True,
         crop: float = 0.1,
         jitter: float = 0.2,
+        erasing: float = 0.0,
+        mixup: float = 0.0,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
         patience: int = 10,
@@ -754,6 +837,8 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         self.learning_rate = learning_rate
         self.backbone_factor = backbone_factor
         self.convolution_factor = convolution_factor
+        self.layer_decay = layer_decay
+        self.unfreeze_epochs = unfreeze_epochs
         self.freeze = freeze
         self.start_epochs = start_epochs
         self.momentum = momentum
@@ -764,6 +849,7 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         self.step_factor = step_factor
         self.weight_decay = weight_decay
         self.max_grad_norm = max_grad_norm
+        self.average = average
         self.input_range = input_range
         self.input_mean = input_mean
         self.input_deviation = input_deviation
@@ -772,6 +858,8 @@ class DeepNeuralDecisionForestLDL(DeepEstimator):
         self.flip = flip
         self.crop = crop
         self.jitter = jitter
+        self.erasing = erasing
+        self.mixup = mixup
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience
@@ -826,6 +914,12 @@ class DeepLDL(DeepEstimator):
         without.
     convolution_factor : a number at least 0, default=1.0
         Further factor of the learning rate of the backbone's convolutions.
+    layer_decay : a number above 0 and at most 1, default=1.0
+        Factor of the learning rate from each layer of the backbone to the one before it; 1 lets all layers learn
+        alike.
+    unfreeze_epochs : a whole number at most 1000000, default=0
+        Epochs over which the layers of the backbone join the training, the last one first; in epoch 1 the head learns
+        alone. 0 trains all from the start.
     freeze : text, or None, default=None
         Prefixes of the names of frozen layers, joined by +, such as layer1+layer2; all freezes the backbone.
     start_epochs : a whole number at most 1000000, or "auto", default="auto"
@@ -848,6 +942,9 @@ class DeepLDL(DeepEstimator):
         decay.
     max_grad_norm : a number above 0, or None, default=5.0
         Maximum norm of the gradient of all parameters; None does not clip.
+    average : a number above 0 and below 1, or None, default=None
+        Share of the past in a running average of the network's weights, such as 0.99: validation and the model take
+        the average; None takes the weights as they are.
     input_range : a number above 0, or "auto", default="auto"
         Largest value of a channel, such as 1 or 255; "auto" is what the weights or the backbone expect.
     input_mean : text, or "auto", default="auto"
@@ -867,6 +964,11 @@ class DeepLDL(DeepEstimator):
         Maximum fraction by which the crop of an image is moved and resized at random.
     jitter : a number at least 0 and at most 1, default=0.2
         Maximum relative change of brightness, contrast and saturation.
+    erasing : a number at least 0 and at most 0.9, default=0.0
+        Maximum fraction of an image that is erased at random, in every second image.
+    mixup : a number at least 0 and at most 1, default=0.0
+        Parameter of the beta distribution of the shares in which the rows of a mini-batch are mixed in pairs, inputs
+        and targets alike; 0 mixes none.
     early_stopping : True or False, default=True
         Whether to keep the epoch that is best on the validation rows, and to stop when it does not improve.
     validation_fraction : a number above 0 and below 1, default=0.1
@@ -920,6 +1022,8 @@ class DeepLDL(DeepEstimator):
         "learning_rate",
         "backbone_factor",
         "convolution_factor",
+        "layer_decay",
+        "unfreeze_epochs",
         "freeze",
         "start_epochs",
         "momentum",
@@ -930,6 +1034,7 @@ class DeepLDL(DeepEstimator):
         "step_factor",
         "weight_decay",
         "max_grad_norm",
+        "average",
         "input_range",
         "input_mean",
         "input_deviation",
@@ -938,6 +1043,8 @@ class DeepLDL(DeepEstimator):
         "flip",
         "crop",
         "jitter",
+        "erasing",
+        "mixup",
         "early_stopping",
         "validation_fraction",
         "patience",
@@ -954,6 +1061,11 @@ class DeepLDL(DeepEstimator):
             "max_grad_norm": None,
             "warm_up": 0,
             "jitter": 0,
+            "erasing": 0,
+            "mixup": 0,
+            "layer_decay": 1,
+            "unfreeze_epochs": 0,
+            "average": None,
             "early_stopping": False,
             "start_epochs": 0,
         },
@@ -976,6 +1088,8 @@ class DeepLDL(DeepEstimator):
         learning_rate: float | Literal["auto"] = "auto",
         backbone_factor: float | Literal["auto"] = "auto",
         convolution_factor: float = 1.0,
+        layer_decay: float = 1.0,
+        unfreeze_epochs: int = 0,
         freeze: str | None = None,
         start_epochs: int | Literal["auto"] = "auto",
         momentum: float = 0.9,
@@ -986,6 +1100,7 @@ class DeepLDL(DeepEstimator):
         step_factor: float = 0.1,
         weight_decay: float = 0.05,
         max_grad_norm: float | None = 5.0,
+        average: float | None = None,
         input_range: float | Literal["auto"] = "auto",
         input_mean: str = "auto",
         input_deviation: str = "auto",
@@ -994,6 +1109,8 @@ class DeepLDL(DeepEstimator):
         flip: bool = True,
         crop: float = 0.1,
         jitter: float = 0.2,
+        erasing: float = 0.0,
+        mixup: float = 0.0,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
         patience: int = 10,
@@ -1016,6 +1133,8 @@ class DeepLDL(DeepEstimator):
         self.learning_rate = learning_rate
         self.backbone_factor = backbone_factor
         self.convolution_factor = convolution_factor
+        self.layer_decay = layer_decay
+        self.unfreeze_epochs = unfreeze_epochs
         self.freeze = freeze
         self.start_epochs = start_epochs
         self.momentum = momentum
@@ -1026,6 +1145,7 @@ class DeepLDL(DeepEstimator):
         self.step_factor = step_factor
         self.weight_decay = weight_decay
         self.max_grad_norm = max_grad_norm
+        self.average = average
         self.input_range = input_range
         self.input_mean = input_mean
         self.input_deviation = input_deviation
@@ -1034,6 +1154,8 @@ class DeepLDL(DeepEstimator):
         self.flip = flip
         self.crop = crop
         self.jitter = jitter
+        self.erasing = erasing
+        self.mixup = mixup
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience

@@ -19,8 +19,8 @@ class LDLForest(DistributionEstimator):
         shallow. (scikit-learn: ``n_estimators``)
     choose : True or False, default=True
         Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout,
-        leaf_prior) by rows that trees leave out, and mixes in grown trees where they help. If false, the parameters
-        are taken as they are, and `auto` stands for fixed values.
+        leaf_prior) by rows that trees leave out, and mixes in grown trees and a linear model where they help. If
+        false, the parameters are taken as they are, and `auto` stands for fixed values.
     leave_out : a whole number at most 100, default=5
         Groups of rows of which every tree leaves out one, which gives out-of-fold predictions; 0 leaves out none, as
         in the paper.
@@ -487,8 +487,8 @@ class NeuralDecisionForestLDL(DistributionEstimator):
         shallow. (scikit-learn: ``n_estimators``)
     choose : True or False, default=False
         Whether the fit checks itself: it chooses what is `auto` (scaling, depth, loss, weight_decay, dropout,
-        leaf_prior) by rows that trees leave out, and mixes in grown trees where they help. If false, the parameters
-        are taken as they are, and `auto` stands for fixed values.
+        leaf_prior) by rows that trees leave out, and mixes in grown trees and a linear model where they help. If
+        false, the parameters are taken as they are, and `auto` stands for fixed values.
     leave_out : a whole number at most 100, default=0
         Groups of rows of which every tree leaves out one, which gives out-of-fold predictions; 0 leaves out none, as
         in the paper.
