@@ -16,7 +16,10 @@ from quick import quick
 from scipy import io, sparse
 
 GROWN = ["random-forest", "extra-trees", "ldlogitboost", "aoso-ldlogitboost"]
-EXPORTED = ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean", *GROWN]
+# They keep training rows. ldlf computes distances to them in single precision, the file in double precision.
+KEEPING = ["aa-knn", "kernel-ridge", "ldsvr"]
+SMOOTH = ["sldlf", "sndf-ldl", "bfgs-ldl", "iis-ldl", "iis-aldl", "d2ldl", "cpnn", "sce-ldl", "aa-bp", "mean", "pt-bayes"]
+EXPORTED = [*SMOOTH, *GROWN, *KEEPING]
 TOLERANCE = 1e-5
 DATA = Path(os.environ.get("LDLF_DATA", REPOSITORY.parent / "shared" / "data"))
 
@@ -40,7 +43,7 @@ def assert_alike(model, X):
     expected = model.predict(X)
     found = run(model.to_onnx(), X)
     assert found.shape == expected.shape and found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=50 * TOLERANCE if model._learner in KEEPING else TOLERANCE)
 
 
 def fitted(learner, X, y, **parameters):

@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use ldlf_core::graph::{Flow, Graph};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
@@ -16,6 +17,7 @@ use ldlf_math::numeric::{normalise, on_simplex, xlogy};
 use ldlf_math::random::permutation;
 
 use crate::nearest::nearest;
+use crate::reference_graph::add_sums_of_nearest;
 use crate::reference_rows::ReferenceRows;
 use crate::scaling::{FeatureScaling, Scaling};
 
@@ -51,11 +53,14 @@ pub struct AaKnn;
 impl Algorithm for AaKnn {
     type Parameters = AaKnnParameters;
 
-    const FACTS: Facts = Facts::new(
-        "aa-knn",
-        "the mean distribution of the nearest training rows",
-        "Geng 2016, Label distribution learning",
-    );
+    const FACTS: Facts = Facts {
+        exports: true,
+        ..Facts::new(
+            "aa-knn",
+            "the mean distribution of the nearest training rows",
+            "Geng 2016, Label distribution learning",
+        )
+    };
 
     fn presets() -> Vec<Preset> {
         vec![Preset::new(
@@ -259,6 +264,18 @@ impl Model for AaKnnModel {
             normalise(out);
         }
         Ok(Prediction::Distributions(predicted))
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let scaled = self.scaling.add_to_graph(graph, features);
+        let labels = self.targets.cols();
+        let mut weighed = self.targets.as_slice().to_vec();
+        if let Some(weights) = &self.weights {
+            let rows = weighed.chunks_exact_mut(labels).zip(weights);
+            rows.for_each(|(row, weight)| row.iter_mut().for_each(|share| *share *= weight));
+        }
+        let sums = add_sums_of_nearest(graph, &self.kept, &scaled, self.k, (weighed, labels))?;
+        Some(graph.normalise(&sums))
     }
 
     fn store(&self, parts: &mut Parts) {

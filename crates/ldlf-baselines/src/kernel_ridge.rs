@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use ldlf_core::graph::{Flow, Graph, Kind};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
@@ -116,11 +117,14 @@ impl KernelRidgeParameters {
 impl Algorithm for KernelRidge {
     type Parameters = KernelRidgeParameters;
 
-    const FACTS: Facts = Facts::new(
-        "kernel-ridge",
-        "ridge regression of log-ratios with a Laplace kernel",
-        "log-ratios: Aitchison 1982, The statistical analysis of compositional data; kernel ridge regression: Saunders, Gammerman and Vovk 1998",
-    );
+    const FACTS: Facts = Facts {
+        exports: true,
+        ..Facts::new(
+            "kernel-ridge",
+            "ridge regression of log-ratios with a Laplace kernel",
+            "log-ratios: Aitchison 1982, The statistical analysis of compositional data; kernel ridge regression: Saunders, Gammerman and Vovk 1998",
+        )
+    };
 
     fn fit(parameters: &Self::Parameters, data: &Dataset, context: &mut FitContext<'_>) -> Result<Fitted> {
         let present: Vec<usize> = (0..data.rows()).filter(|&row| data.weight(row) > 0.0).collect();
@@ -238,6 +242,16 @@ impl Model for KernelRidgeModel {
             softmax_in_place_f32(row);
         }
         Ok(Prediction::Distributions(Matrix::new(scaled.rows(), labels, scores)?))
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let scaled = self.scaling.add_to_graph(graph, features);
+        let kernel = Kernel::Laplace { rate: self.rate };
+        let sums = kernel.add_weighted_sums(graph, &self.kept, &scaled, &self.beta, self.bias.len())?;
+        let sums = graph.cast("sums", &sums, Kind::F32);
+        let bias = graph.f32s("bias", &[self.bias.len()], self.bias.clone());
+        let scores = graph.node("Add", "scores", &[&sums, &bias]);
+        Some(graph.softmax(&scores))
     }
 
     fn store(&self, parts: &mut Parts) {

@@ -8,6 +8,7 @@
 
 use std::ops::ControlFlow;
 
+use ldlf_core::graph::{Flow, Graph, Kind};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
@@ -207,6 +208,7 @@ impl Algorithm for Ldsvr {
 
     const FACTS: Facts = Facts {
         iterates: true,
+        exports: true,
         ..Facts::new(
             "ldsvr",
             "support vector regression of all labels at once, through a sigmoid",
@@ -326,6 +328,18 @@ impl Model for LdsvrModel {
         let scaled = self.scaling.apply(features);
         let kernel = Kernel::Rbf { gamma: self.gamma };
         Ok(Prediction::Distributions(sigmoids(kernel, &self.kept, &self.coefficients, &scaled, threads)?))
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let scaled = self.scaling.add_to_graph(graph, features);
+        let (kernel, labels) = (Kernel::Rbf { gamma: self.gamma }, self.coefficients.bias.len());
+        let sums = kernel.add_weighted_sums(graph, &self.kept, &scaled, &self.coefficients.beta, labels)?;
+        let bias = self.coefficients.bias.iter().map(|&b| f64::from(b)).collect();
+        let bias = graph.f64s("bias", &[labels], bias);
+        let values = graph.node("Add", "values", &[&sums, &bias]);
+        let sigmoids = graph.node("Sigmoid", "sigmoids", &[&values]);
+        let sigmoids = graph.cast("sigmoids", &sigmoids, Kind::F32);
+        Some(graph.normalise(&sigmoids))
     }
 
     fn store(&self, parts: &mut Parts) {

@@ -18,6 +18,7 @@ mod pairwise_probabilities;
 mod problem_transformation;
 mod progress;
 mod quadratic;
+mod reference_graph;
 mod reference_rows;
 pub mod scaling;
 mod softmax_loss;

@@ -4,6 +4,7 @@
 
 use std::ops::ControlFlow;
 
+use ldlf_core::graph::{Flow, Graph, Kind};
 use ldlf_core::learner::Summary;
 use ldlf_core::stored::{Array, ModelShape, Parts};
 use ldlf_core::{
@@ -35,11 +36,14 @@ pub struct PtBayes;
 impl Algorithm for PtBayes {
     type Parameters = PtBayesParameters;
 
-    const FACTS: Facts = Facts::new(
-        "pt-bayes",
-        "Gaussian naive Bayes on rows of single labels, weighted by the distributions",
-        "Geng 2016, Label distribution learning",
-    );
+    const FACTS: Facts = Facts {
+        exports: true,
+        ..Facts::new(
+            "pt-bayes",
+            "Gaussian naive Bayes on rows of single labels, weighted by the distributions",
+            "Geng 2016, Label distribution learning",
+        )
+    };
 
     fn presets() -> Vec<Preset> {
         vec![Preset::new(
@@ -191,6 +195,24 @@ impl Model for PtBayesModel {
             block
         });
         Ok(Prediction::Distributions(Matrix::new(features.rows(), labels, blocks.concat())?))
+    }
+
+    fn add_to_graph(&self, graph: &mut Graph, features: &Flow) -> Option<Flow> {
+        let (labels, width) = (self.base.len(), self.width);
+        let by_feature = |by_label: &[f64], factor: f64| -> Vec<f64> {
+            let cells = (0..width).flat_map(|column| (0..labels).map(move |label| label * width + column));
+            cells.map(|cell| factor * by_label[cell]).collect()
+        };
+        let rows = graph.cast("rows", features, Kind::F64);
+        let squares = graph.node("Mul", "squares", &[&rows, &rows]);
+        let both = graph.beside("rows_and_squares", &[&rows, &squares]);
+        let weights = [by_feature(&self.linear, 1.0), by_feature(&self.square, -1.0)].concat();
+        let weights = graph.f64s("weights", &[2 * width, labels], weights);
+        let base = graph.f64s("base", &[labels], self.base.clone());
+        let sums = graph.node("MatMul", "sums", &[&both, &weights]);
+        let scores = graph.node("Add", "scores", &[&sums, &base]);
+        let softmax = graph.softmax(&scores);
+        Some(graph.cast("distribution", &softmax, Kind::F32))
     }
 
     fn store(&self, parts: &mut Parts) {

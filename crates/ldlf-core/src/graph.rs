@@ -313,6 +313,12 @@ impl Graph {
         self.nodes_of(split, &vec![name; widths.len()], &[rows, &sizes], vec![("axis", Attribute::Int(1))])
     }
 
+    /// The places of the `count` smallest numbers of every row; of equal numbers the first come first.
+    pub fn smallest(&mut self, name: &str, rows: &Flow, count: &Flow) -> Flow {
+        let attributes = vec![("axis", Attribute::Int(1)), ("largest", Attribute::Int(0))];
+        self.nodes_of((Domain::Standard, "TopK"), &["smallest", name], &[rows, count], attributes).remove(1)
+    }
+
     /// The same numbers in another precision.
     pub fn cast(&mut self, name: &str, rows: &Flow, kind: Kind) -> Flow {
         self.node_with("Cast", name, &[rows], &[("to", Attribute::Kind(kind))])

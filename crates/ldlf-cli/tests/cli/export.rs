@@ -52,18 +52,18 @@ error: mean.ldlf would overwrite mean.ldlf, which this call also uses; name anot
 #[test]
 fn what_cannot_be_exported_is_said_with_what_can() {
     let folder = Folder::with_votes();
-    folder.succeed("train votes.csv --labels votes_* --learner aa-knn --set neighbors=3 --out knn.ldlf");
+    folder.succeed("train votes.csv --labels votes_* --learner pt-svm --out svm.ldlf");
     assert_data_eq!(
-        folder.call("export knn.ldlf --onnx knn.onnx"),
+        folder.call("export svm.ldlf --onnx svm.onnx"),
         str![[r#"
 exit 2
 -- stderr
-error: a model of aa-knn cannot be exported to ONNX; those of sldlf, [..], mean, and mixtures of these, can
+error: a model of pt-svm cannot be exported to ONNX; those of sldlf, [..], mean, and mixtures of these, can
 
 "#]]
     );
     folder.write("text.ldlf", "no model");
     assert!(folder.call("export text.ldlf --onnx m.onnx").starts_with("exit 4\n"));
     assert!(folder.call("export absent.ldlf --onnx m.onnx").starts_with("exit 3\n"));
-    assert_eq!(folder.files(), ["knn.ldlf", "text.ldlf", "votes.csv"]);
+    assert_eq!(folder.files(), ["svm.ldlf", "text.ldlf", "votes.csv"]);
 }
