@@ -42,10 +42,10 @@ votes, 60 rows, 3 features, 4 labels; protocol clean, 3 folds, seed 0
 learner            K-L       Euclidean        Sorensen    Squared chi2        Fidelity    Intersection
 mean     0.4867±0.0236   0.4727±0.0111   0.4027±0.0039   0.4472±0.0183   0.8382±0.0085   0.5973±0.0039
 
-learner  MAE of the mode   MAE of the mean   MAE of the median           CS(5)
-mean       1.3167±0.0850     0.6021±0.0326       0.8000±0.0707   1.0000±0.0000
+learner  MAE of the mode   MAE of the mean   MAE of the median           CS(1)
+mean       1.3167±0.0850     0.6021±0.0326       0.8000±0.0707   0.6500±0.0000
 
-Mean ± standard deviation over the folds. Fidelity, intersection and CS(5) should be high, the others low.
+Mean ± standard deviation over the folds. Fidelity, intersection and CS(1) should be high, the others low.
 
 "#]]
     );

@@ -225,7 +225,7 @@ exit 2
 error: x.gif: a figure ends with .svg or .png
 exit 2
 -- stderr
-error: --measure oak: the results of votes have kl, euclidean, sorensen, squared_chi2, fidelity, intersection, chebyshev, clark, canberra, cosine, mae_mode, mae_mean, mae_median, cs_5
+error: --measure oak: the results of votes have kl, euclidean, sorensen, squared_chi2, fidelity, intersection, chebyshev, clark, canberra, cosine, mae_mode, mae_mean, mae_median, cs_5, cs_1
 exit 2
 -- stderr
 error: mean on votes: no learning curve was kept; does the learner iterate?
