@@ -412,7 +412,8 @@ fn best_high(measures: &[&Measure]) -> String {
 fn table(evaluation: &CrossValidation, measures: &[&Measure], folds: usize) -> Table {
     let heads = std::iter::once("learner").chain(measures.iter().map(|measure| measure.title));
     let mut table =
-        Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
+        Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }))
+            .in_blocks();
     for result in &evaluation.results {
         let mut cells = vec![result.learner.clone()];
         for Measure { name, direction, .. } in measures {
