@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ldlf::internals::core::calibration::Reliability;
 use ldlf::internals::core::error::Subject;
-use ldlf::internals::core::explain::permutation_importance;
+use ldlf::internals::core::explain::{explain, permutation_importance};
 use ldlf::internals::io::read::text_column;
-use ldlf::{Dataset, Error, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
+use ldlf::{Dataset, Error, Inputs, Matrix, Prediction, Result, Threads, TrainedModel, registry};
 use ldlf_report::load::PredictedRow;
-use ldlf_report::page::{Playground, ReportedModel, RowsShown, Subgroups, Trust};
+use ldlf_report::page::{Playground, ReportedModel, RowsShown, Subgroups, Trust, thumbnails};
 use ldlf_report::rows::example_rows;
 
 use crate::args::DataOptions;
@@ -143,11 +143,18 @@ pub fn inspected(
         chosen => chosen.to_vec(),
     };
     // Images have no features to shuffle or to follow through the trees.
-    let (importances, view) = match data.inputs() {
-        Inputs::Images(_) => (None, None),
+    let (importances, view, explained, images) = match data.inputs() {
+        Inputs::Images(images) => (None, None, None, thumbnails(images, &rows, chosen)),
         Inputs::Table(features) => {
             let importances = permutation_importance(model, data, threads)?;
-            (Some(importances), model.model.look_inside(features, &highlighted, threads))
+            let explained = match (highlighted.first(), &prediction) {
+                (Some(&row), Some(Prediction::Distributions(_))) => {
+                    Some((row, explain(model, features, &features.select(&[row]), threads)?))
+                }
+                _ => None,
+            };
+            let view = model.model.look_inside(features, &highlighted, threads);
+            (Some(importances), view, explained, Vec::new())
         }
     };
     Ok(ReportedModel {
@@ -156,18 +163,34 @@ pub fn inspected(
         schema: model.schema.clone(),
         importances,
         playground: Playground::of(model, data, view.as_ref()),
+        explained,
         view,
+        without_trees: without_trees(model),
         shown,
         trust,
         rows,
         chosen: chosen.to_vec(),
+        thumbnails: images,
     })
 }
 
+/// Why no trees of a model are drawn, in a sentence of a page.
+fn without_trees(model: &TrainedModel) -> &'static str {
+    match registry::find(&model.learner).is_ok_and(|entry| entry.facts.backbone) {
+        true => "Splits of a network see its features, not columns; they are not drawn.",
+        false => "This learner has no soft trees to draw.",
+    }
+}
+
 fn facts(model: &TrainedModel, data: &Dataset) -> Vec<(String, String)> {
+    // Images have no features.
+    let inputs = match data.inputs() {
+        Inputs::Images(_) => ("rows".to_string(), "images".to_string()),
+        Inputs::Table(_) => ("features".to_string(), model.features.to_string()),
+    };
     let mut facts = vec![
         ("learner".to_string(), model.learner.clone()),
-        ("features".into(), model.features.to_string()),
+        inputs,
         ("labels".into(), model.schema.label_names.len().to_string()),
         ("iterations".into(), model.summary.iterations.to_string()),
     ];
