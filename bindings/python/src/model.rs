@@ -8,7 +8,7 @@ use ldlf::internals::core::forest_view::{ForestView, SplitFeature, TreeView};
 use ldlf::internals::core::stored::{Array, Parts};
 use ldlf::internals::io::output::Overwrite;
 use ldlf::internals::onnx::Takes;
-use ldlf::{Dataset, Error, FitEvent, Inputs, Prediction, Threads, TrainedModel, registry};
+use ldlf::{Dataset, Error, FitEvent, Prediction, Threads, TrainedModel, registry};
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;

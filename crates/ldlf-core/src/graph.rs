@@ -429,7 +429,7 @@ impl Graph {
     /// no distribution instead of a wrong one. The same term gives a constant model one output per row.
     pub fn finish(&mut self, distributions: &Flow, labels: usize, label_values: Option<&[f64]>) {
         let mut features = self.features();
-        if let GraphInput::Images(_) = self.input {
+        if self.images.is_some() {
             features = self.node_with("Flatten", "pixels", &[&features], &[("axis", Attribute::Int(1))]);
         }
         let zeros = self.node("Sub", "zeros", &[&features, &features]);
