@@ -274,7 +274,7 @@ mod tests {
         beside.row(["mean", sentence]);
         let lines: Vec<String> = beside.to_string().lines().map(String::from).collect();
         assert_eq!((lines.len(), &*lines[0]), (3, "name  what it is"));
-        assert!(lines[2].starts_with("      t") && lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
+        assert!(lines[2].starts_with("      f") && lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
         let mut below = Table::new(["n".repeat(60).as_str(), "what it is"]).left_columns(2).wrapped();
         below.row(["mean", "one"]);
         assert_eq!(below.to_string(), format!("{}\n    what it is\nmean\n    one\n", "n".repeat(60)));
