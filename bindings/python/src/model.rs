@@ -7,9 +7,10 @@ use ldlf::internals::core::explain::{SourceColumn, explain, importance_of};
 use ldlf::internals::core::forest_view::{ForestView, SplitFeature, TreeView};
 use ldlf::internals::core::stored::{Array, Parts};
 use ldlf::internals::io::output::Overwrite;
+use ldlf::internals::onnx::Takes;
 use ldlf::{Dataset, Error, FitEvent, Prediction, Threads, TrainedModel, registry};
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -79,10 +80,24 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The bytes of the model's ONNX file.
-    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    /// The bytes of the model's ONNX file, which takes `"columns"`, `"features"`, or what suits the model (`"auto"`).
+    fn to_onnx<'py>(&self, py: Python<'py>, inputs: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let takes = match inputs {
+            "auto" => Takes::Auto,
+            "columns" => Takes::Columns,
+            "features" => Takes::Features,
+            other => {
+                let message = format!("inputs must be 'auto', 'columns' or 'features', got {other:?}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        if takes == Takes::Columns && self.model.schema.columns.is_none() {
+            return Err(PyValueError::new_err(
+                "the model was not fitted on a data frame, so that it knows no columns; inputs=\"features\" exports it",
+            ));
+        }
         let export = || {
-            ldlf::internals::onnx::to_bytes(&self.model).map_err(|error| {
+            ldlf::internals::onnx::to_bytes(&self.model, takes).map_err(|error| {
                 let names = registry::names(|facts| facts.exports).join(", ");
                 error.with_remedy(format!("those of {names}, and mixtures of these, can"))
             })

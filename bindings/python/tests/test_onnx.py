@@ -234,6 +234,83 @@ def test_a_mixture_with_grown_trees_is_exported():
     assert_alike(model, X)
 
 
+def survey(rows, seed):
+    """Columns of every kind, of which some values are missing or were not seen before."""
+    import pandas as pd
+
+    random = np.random.default_rng(seed)
+    start = pd.Timestamp("1968-02-20") if seed else pd.Timestamp("2019-01-01")
+    days = start + pd.to_timedelta(
+        random.integers(0, 20_000 if seed else 700, rows) * 86_400 + random.integers(0, 86_400, rows), "s"
+    )
+    table = pd.DataFrame(
+        {
+            "year": np.where(random.random(rows) < 0.1, np.nan, random.integers(1940, 2005, rows)),
+            "mean": random.normal(size=rows),
+            "city": random.choice(["Köln", "Nantes", "Łódź", *(["Oslo"] if seed else [])], rows),
+            "member": pd.array(random.random(rows) < 0.4, dtype="boolean"),
+            "seen": days,
+        }
+    )
+    table.loc[random.random(rows) < 0.1, "city"] = None
+    table.loc[random.random(rows) < 0.1, "member"] = pd.NA
+    table.loc[random.random(rows) < 0.1, "seen"] = pd.NaT
+    return table
+
+
+def as_inputs(table):
+    """What an exported model takes of a table."""
+
+    def one(column, kind):
+        return column.to_numpy(kind, na_value=np.nan).reshape(-1, 1)
+
+    return {
+        "year": one(table["year"], np.float32),
+        "mean_2": one(table["mean"], np.float32),
+        "city": table["city"].astype(object).where(table["city"].notna(), "").to_numpy(object).reshape(-1, 1),
+        "member": one(table["member"], np.float32),
+        "seen": table["seen"].to_numpy("datetime64[s]").astype(np.int64).reshape(-1, 1),
+    }
+
+
+def test_columns_are_taken_as_the_user_has_them():
+    table, new = survey(200, 0), survey(200, 1)
+    steps = (table["city"].eq("Köln").astype(int) + (table["year"].fillna(1970) > 1970)).to_numpy()
+    y = np.array([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]])[steps]
+    for learner in ("bfgs-ldl", "random-forest"):
+        model = fitted(learner, table, y, label_values=[1, 2, 3])
+        file = model.to_onnx()
+        onnx.checker.check_model(onnx.load_from_string(file), full_check=True)
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        assert [(told.name, told.type) for told in session.get_inputs()] == [
+            ("year", "tensor(float)"),
+            ("mean_2", "tensor(float)"),
+            ("city", "tensor(string)"),
+            ("member", "tensor(float)"),
+            ("seen", "tensor(int64)"),
+        ]
+        for rows in (table, new):
+            found, mean = session.run(["distributions", "mean"], as_inputs(rows))
+            np.testing.assert_allclose(found, model.predict(rows), rtol=0, atol=TOLERANCE)
+            np.testing.assert_allclose(mean, model.predict_mean(rows), rtol=1e-4)
+        told = json.loads(session.get_modelmeta().custom_metadata_map["columns"])
+        assert [(one["input"], one["column"], one["holds"]) for one in told[:3]] == [
+            ("year", "year", "number"),
+            ("mean_2", "mean", "number"),
+            ("city", "city", "categories"),
+        ]
+        assert told[2]["values"] == ["Köln", "Nantes", "Łódź"]
+        features = onnx.load_from_string(model.to_onnx(inputs="features"))
+        assert [told.name for told in features.graph.input] == ["features"]
+    with pytest.raises(ValueError, match="inputs must be 'auto', 'columns' or 'features', got \"rows\""):
+        model.to_onnx(inputs="rows")
+
+
+def test_a_model_of_arrays_knows_no_columns(distributions):
+    with pytest.raises(ValueError, match="was not fitted on a data frame"):
+        fitted("mean", *distributions).to_onnx(inputs="columns")
+
+
 def test_a_file_is_written_once(tmp_path, distributions):
     path = tmp_path / "model.onnx"
     model = fitted("mean", *distributions)

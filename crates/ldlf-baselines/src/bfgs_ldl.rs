@@ -5,7 +5,8 @@ use std::ops::{ControlFlow, RangeInclusive};
 use ldlf_core::early_stopping::hold_out;
 use ldlf_core::stored::{ModelShape, Parts};
 use ldlf_core::{
-    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Model, Preset, Result, Seed, StopReason,
+    Algorithm, Auto, Dataset, Error, Facts, Features, FitContext, Fitted, Model, Preset, Result, Seed,
+    StopReason,
 };
 use ldlf_linear::objective::Objective;
 use ldlf_math::memory;

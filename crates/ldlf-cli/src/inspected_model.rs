@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ldlf::internals::core::calibration::Reliability;
 use ldlf::internals::core::error::Subject;
-use ldlf::internals::core::explain::permutation_importance;
+use ldlf::internals::core::explain::{explain, permutation_importance};
 use ldlf::internals::core::forest_view::ForestView;
 use ldlf::internals::io::read::text_column;
-use ldlf::{Dataset, Error, Inputs, Matrix, Prediction, Result, Threads, TrainedModel};
+use ldlf::{Dataset, Error, Inputs, Matrix, Prediction, Result, Threads, TrainedModel, registry};
 use ldlf_report::load::PredictedRow;
-use ldlf_report::page::{Playground, ReportedModel, RowsShown, Subgroups, TREES, Trust};
+use ldlf_report::page::{Playground, ReportedModel, RowsShown, Subgroups, TREES, Trust, thumbnails};
 use ldlf_report::plots::{Thumbnail, rows_with_images};
 use ldlf_report::rows::example_rows;
 
@@ -147,14 +147,23 @@ pub fn inspected(
         [] => example_rows(&rows, &[]).get(1).map(|median| median.row.row).into_iter().collect(),
         chosen => chosen.to_vec(),
     };
-    // Images have no features to shuffle.
-    let importances = match data.inputs() {
-        Inputs::Images(_) => None,
-        Inputs::Table(_) => Some(permutation_importance(model, data, threads)?),
+    // Images have no features to shuffle or to explain.
+    let (importances, explained, images) = match data.inputs() {
+        Inputs::Images(images) => (None, None, thumbnails(images, &rows, chosen)),
+        Inputs::Table(features) => {
+            let importances = permutation_importance(model, data, threads)?;
+            let explained = match (highlighted.first(), &prediction) {
+                (Some(&row), Some(Prediction::Distributions(_))) => {
+                    Some((row, explain(model, features, &features.select(&[row]), threads)?))
+                }
+                _ => None,
+            };
+            (Some(importances), explained, Vec::new())
+        }
     };
     let view = look_inside(model, data, &highlighted, threads)?;
-    let thumbnails = match &view {
-        Some(view) => thumbnails(view, 0..view.trees.len().min(TREES), data)?,
+    let images_at_leaves = match &view {
+        Some(view) => images_at_leaves(view, 0..view.trees.len().min(TREES), data)?,
         None => BTreeMap::new(),
     };
     Ok(ReportedModel {
@@ -163,12 +172,15 @@ pub fn inspected(
         schema: model.schema.clone(),
         importances,
         playground: Playground::of(model, data, view.as_ref()),
+        explained,
         view,
-        thumbnails,
+        images_at_leaves,
+        without_trees: without_trees(model, data),
         shown,
         trust,
         rows,
         chosen: chosen.to_vec(),
+        thumbnails: images,
     })
 }
 
@@ -186,7 +198,7 @@ pub fn look_inside(
 }
 
 /// Small images of the rows that the figures of some trees show.
-pub fn thumbnails(
+pub fn images_at_leaves(
     view: &ForestView,
     trees: std::ops::Range<usize>,
     data: &Dataset,
@@ -201,10 +213,24 @@ pub fn thumbnails(
     Ok(found)
 }
 
+/// Why no trees of a model are drawn, in a sentence of a page.
+fn without_trees(model: &TrainedModel, data: &Dataset) -> &'static str {
+    let network = registry::find(&model.learner).is_ok_and(|entry| entry.facts.backbone);
+    match matches!(data.inputs(), Inputs::Table(_)) && network {
+        true => "Splits of a network see its features, not columns; they are drawn for images only.",
+        false => "This learner has no soft trees to draw.",
+    }
+}
+
 fn facts(model: &TrainedModel, data: &Dataset) -> Vec<(String, String)> {
+    // Images have no features.
+    let inputs = match data.inputs() {
+        Inputs::Images(_) => ("rows".to_string(), "images".to_string()),
+        Inputs::Table(_) => ("features".to_string(), model.features.to_string()),
+    };
     let mut facts = vec![
         ("learner".to_string(), model.learner.clone()),
-        ("features".into(), model.features.to_string()),
+        inputs,
         ("labels".into(), model.schema.label_names.len().to_string()),
         ("iterations".into(), model.summary.iterations.to_string()),
     ];

@@ -2,13 +2,14 @@
 //!
 //! A model adds nodes to a [`Graph`] and says which of its values are the distributions
 //! ([`Model::add_to_graph`](crate::Model::add_to_graph)); [`TrainedModel::graph`] adds what all models have: the input,
-//! the outputs and the rule about numbers that are not finite. The crate `ldlf-onnx` writes the graph as a file.
+//! the outputs and the rule about numbers that are not finite. [`TrainedModel::graph_of_columns`] takes the raw columns of a table
+//! instead. The crate `ldlf-onnx` writes the graph as a file.
 
 use std::collections::BTreeSet;
 
 use crate::{Error, Result, TrainedModel};
 
-/// The input: `[rows, features]`, single precision.
+/// The input of a graph that takes features: `[rows, features]`, single precision.
 pub const FEATURES: &str = "features";
 /// The input of a model of images: `[rows, 3, side, side]`, single precision, red, green and blue from 0 to 255.
 pub const IMAGES: &str = "images";
@@ -40,13 +41,17 @@ impl Numbers {
     }
 }
 
-/// A type of numbers that a node can produce.
+/// A type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Single precision.
     F32,
     /// Double precision.
     F64,
+    /// Whole numbers.
+    I64,
+    /// Texts.
+    Text,
 }
 
 /// An attribute of a node.
@@ -62,6 +67,8 @@ pub enum Attribute {
     Floats(Vec<f32>),
     /// Words.
     Strings(Vec<&'static str>),
+    /// Texts of the data.
+    Texts(Vec<String>),
 }
 
 /// A set of operators.
@@ -71,18 +78,6 @@ pub enum Domain {
     Standard,
     /// `ai.onnx.ml`: operators of classical machine learning.
     MachineLearning,
-}
-
-/// What a graph takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GraphInput {
-    /// Rows of a table, [`FEATURES`].
-    Features {
-        /// How many features a row has.
-        columns: usize,
-    },
-    /// Images, [`IMAGES`].
-    Images(GraphImages),
 }
 
 /// The images that a graph takes.
@@ -131,6 +126,17 @@ pub struct Node {
     pub attributes: Vec<(&'static str, Attribute)>,
 }
 
+/// An input of the graph: `[rows, sizes]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+    /// The sizes of a row.
+    pub sizes: Vec<usize>,
+}
+
 /// An output of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
@@ -152,7 +158,9 @@ pub struct Output {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    input: GraphInput,
+    inputs: Vec<Input>,
+    images: Option<GraphImages>,
+    features: Flow,
     scope: String,
     names: BTreeSet<String>,
     constants: Vec<Constant>,
@@ -163,14 +171,24 @@ pub struct Graph {
 impl Graph {
     /// A graph with nothing but its input, of so many features.
     pub fn new(columns: usize) -> Self {
-        Self::of(GraphInput::Features { columns })
+        let features = Input { name: FEATURES.into(), kind: Kind::F32, sizes: vec![columns] };
+        Graph { inputs: vec![features], ..Graph::without_inputs() }
     }
 
-    /// A graph with nothing but its input.
-    pub fn of(input: GraphInput) -> Self {
+    /// A graph with nothing but its input of images.
+    pub fn of_images(images: GraphImages) -> Self {
+        let pixels = Input { name: IMAGES.into(), kind: Kind::F32, sizes: vec![3, images.side, images.side] };
+        let features = Flow(IMAGES.into());
+        Graph { inputs: vec![pixels], images: Some(images), features, ..Graph::without_inputs() }
+    }
+
+    /// A graph whose inputs are to be added, and its features then to be made of them.
+    pub(crate) fn without_inputs() -> Self {
         let taken = [FEATURES, IMAGES, DISTRIBUTIONS, MODE, MEAN].map(String::from);
         Graph {
-            input,
+            inputs: Vec::new(),
+            images: None,
+            features: Flow(FEATURES.into()),
             scope: String::new(),
             names: taken.into(),
             constants: Vec::new(),
@@ -179,22 +197,31 @@ impl Graph {
         }
     }
 
-    /// The input as a value.
+    /// The features or pixels: the input, or what was made of the inputs.
     pub fn features(&self) -> Flow {
-        Flow(self.input_name().into())
+        self.features.clone()
     }
 
-    /// The input.
-    pub fn input(&self) -> GraphInput {
-        self.input
+    /// The inputs.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
     }
 
-    /// The name of the input.
-    pub fn input_name(&self) -> &'static str {
-        match self.input {
-            GraphInput::Features { .. } => FEATURES,
-            GraphInput::Images(_) => IMAGES,
-        }
+    /// The images that it takes, where it takes images.
+    pub fn images(&self) -> Option<GraphImages> {
+        self.images
+    }
+
+    /// Adds an input of one value per row. It has the given name unless something in the graph has it already.
+    pub(crate) fn add_input(&mut self, name: &str, kind: Kind) -> Flow {
+        let name = self.unique(name);
+        self.inputs.push(Input { name: name.clone(), kind, sizes: vec![1] });
+        Flow(name)
+    }
+
+    /// Says what the features are, where they are no input.
+    pub(crate) fn set_features(&mut self, features: Flow) {
+        self.features = features;
     }
 
     /// The constants.
@@ -339,6 +366,11 @@ impl Graph {
         self.node_with("Gather", name, &[rows, &which], &[("axis", Attribute::Int(1))])
     }
 
+    /// `if_true` where a condition holds, else `if_false`.
+    pub fn choose(&mut self, name: &str, condition: &Flow, if_true: &Flow, if_false: &Flow) -> Flow {
+        self.node("Where", name, &[condition, if_true, if_false])
+    }
+
     /// The columns, split into parts of the given widths.
     pub fn cut(&mut self, name: &str, rows: &Flow, widths: &[usize]) -> Vec<Flow> {
         if widths.len() == 1 {
@@ -397,7 +429,7 @@ impl Graph {
     /// no distribution instead of a wrong one. The same term gives a constant model one output per row.
     pub fn finish(&mut self, distributions: &Flow, labels: usize, label_values: Option<&[f64]>) {
         let mut features = self.features();
-        if let GraphInput::Images(_) = self.input {
+        if self.images.is_some() {
             features = self.node_with("Flatten", "pixels", &[&features], &[("axis", Attribute::Int(1))]);
         }
         let zeros = self.node("Sub", "zeros", &[&features, &features]);
@@ -431,11 +463,30 @@ impl TrainedModel {
     /// - in: `features` `[rows, features]`, or `images` `[rows, 3, side, side]`
     /// - out: `distributions` `[rows, labels]`; for ordered labels `mode` and `mean` `[rows]`
     pub fn graph(&self) -> Result<Graph> {
-        let input = match self.model.images_of_graph() {
-            Some(images) => GraphInput::Images(images),
-            None => GraphInput::Features { columns: self.features },
+        self.graph_behind(match self.model.images_of_graph() {
+            Some(images) => Graph::of_images(images),
+            None => Graph::new(self.features),
+        })
+    }
+
+    /// The model as a graph that takes the raw columns of a table, one input per column, and makes features of them as the model does;
+    /// an error where the model does not know its columns.
+    ///
+    /// # Shapes
+    /// - in: every column `[rows, 1]`: numbers, and yes and no as 1 and 0, in single precision, NaN where missing; categories as texts, empty
+    ///   where missing; dates as whole seconds since the beginning of 1970, the least whole number where missing
+    /// - out: as those of [`TrainedModel::graph`]
+    pub fn graph_of_columns(&self) -> Result<Graph> {
+        let columns = self.schema.columns.as_ref().filter(|columns| columns.width() == self.features);
+        let Some(columns) = columns else {
+            return Err(Error::usage("the model does not know from which columns its features are made"));
         };
-        let mut graph = Graph::of(input);
+        let mut graph = Graph::without_inputs();
+        columns.add_to_graph(&mut graph);
+        self.graph_behind(graph)
+    }
+
+    fn graph_behind(&self, mut graph: Graph) -> Result<Graph> {
         let features = graph.features();
         let Some(distributions) = self.model.add_to_graph(&mut graph, &features) else {
             return Err(Error::usage(format!("a model of {} cannot be exported to ONNX", self.learner)));

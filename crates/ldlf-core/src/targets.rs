@@ -223,6 +223,9 @@ impl TargetRows {
             (true, false) => {
                 format!("the labels are vote counts, {} to {} votes per row", round(least), round(most))
             }
+            _ if (least - 100.0).abs() < 0.5 && (most - 100.0).abs() < 0.5 => {
+                "the labels are percentages".to_string()
+            }
             _ => format!(
                 "{} of {} rows of labels did not sum to 1 (sums from {} to {}) and were normalised",
                 self.normalised,
@@ -354,6 +357,9 @@ mod tests {
             "1 of 2 rows of labels did not sum to 1 (sums from 1 to 4) and were normalised"
         );
         assert!(!targets.are_counts, "shares do not say how many voted");
+        let percentages = Matrix::from_rows(&[[33.3, 66.7], [12.5, 87.4]]);
+        let targets = normalise_rows(&percentages, false, &|row, _| Place::default().row(row)).unwrap();
+        assert_eq!(targets.notice.unwrap(), "the labels are percentages");
         let counts = Matrix::from_rows(&[[1.0, 3.0], [0.0, 2.0]]);
         let targets = normalise_rows(&counts, false, &|row, _| Place::default().row(row)).unwrap();
         assert_eq!(targets.notice.unwrap(), "the labels are vote counts, 2 to 4 votes per row");

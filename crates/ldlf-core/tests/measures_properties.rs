@@ -152,7 +152,8 @@ fn the_names_are_those_of_the_json_in_order() {
             "mae_mode",
             "mae_mean",
             "mae_median",
-            "cs_5"
+            "cs_5",
+            "cs_1"
         ]
     );
 }

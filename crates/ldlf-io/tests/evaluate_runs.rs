@@ -222,7 +222,10 @@ fn ordered_labels_are_measured_by_their_distance_too() {
     let folds = folds::seeded(&data, 3, 0).unwrap();
     let table = cross_validate(&plan(&data, &[mean()], &folds), &()).unwrap();
     let names: Vec<&str> = table.results[0].mean.iter().map(|(name, _)| name).skip(10).collect();
-    assert_eq!(names, ["mae_mode", "mae_mean", "mae_median", "cs_5", "fit_seconds", "predict_seconds"]);
+    assert_eq!(
+        names,
+        ["mae_mode", "mae_mean", "mae_median", "cs_5", "cs_1", "fit_seconds", "predict_seconds"]
+    );
     assert_eq!(table.results[0].mean.get("cs_5"), Some(1.0), "five labels are never more than 5 apart");
 }
 

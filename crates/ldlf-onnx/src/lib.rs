@@ -8,14 +8,15 @@
 //! let features = Features::Dense(Matrix::from_rows(&[[0.5], [1.5]]));
 //! let data = Dataset::new(features, Matrix::from_rows(&[[0.2, 0.8], [0.4, 0.6]]))?;
 //! let model = Mean::params().fit(&data)?;
-//! let file = ldlf_onnx::to_bytes(&model)?;
+//! let file = ldlf_onnx::to_bytes(&model, ldlf_onnx::Takes::Auto)?;
 //! assert!(file.len() > 100);
 //! # Ok::<(), ldlf_core::Error>(())
 //! ```
 
 mod messages;
 
-use ldlf_core::graph::{Attribute, Constant, Domain, Graph, GraphImages, GraphInput, Kind, Node, Numbers};
+use ldlf_core::columns::{Columns, Encoding};
+use ldlf_core::graph::{Attribute, Constant, Domain, Graph, GraphImages, Kind, Node, Numbers};
 use ldlf_core::{Error, Result, Schema, TrainedModel};
 use prost::Message;
 use serde_json::json;
@@ -40,19 +41,58 @@ const LARGEST_FILE: usize = i32::MAX as usize;
 /// Metadata of the file: names with text.
 pub type Facts = Vec<(&'static str, String)>;
 
+/// What an exported model takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Takes {
+    /// Columns where features are made of texts, dates, yes and no, or missing values; else features.
+    #[default]
+    Auto,
+    /// An input for every column of a table, as the user has it.
+    Columns,
+    /// One matrix of features.
+    Features,
+}
+
+impl Takes {
+    /// Whether the file of this model has an input for every column.
+    pub fn are_columns(self, model: &TrainedModel) -> bool {
+        match self {
+            Takes::Auto => model.schema.columns.as_ref().is_some_and(|columns| !columns.are_plain_numbers()),
+            Takes::Columns => true,
+            Takes::Features => false,
+        }
+    }
+}
+
 /// The bytes of a model's ONNX file, or an error that the model has none.
-pub fn to_bytes(model: &TrainedModel) -> Result<Vec<u8>> {
-    let graph = model.graph()?;
-    let Schema { feature_names, label_names, label_values, .. } = &model.schema;
+pub fn to_bytes(model: &TrainedModel, takes: Takes) -> Result<Vec<u8>> {
+    let takes_columns = takes.are_columns(model);
+    let graph = if takes_columns { model.graph_of_columns()? } else { model.graph()? };
+    let Schema { feature_names, label_names, label_values, columns, .. } = &model.schema;
     let mut facts: Facts = vec![("learner", model.learner.clone())];
     facts.extend(feature_names.as_ref().map(|names| ("feature_names", json!(names).to_string())));
+    if let Some(columns) = columns.as_ref().filter(|_| takes_columns) {
+        facts.push(("columns", described(columns, &graph)));
+    }
     facts.push(("label_names", json!(label_names).to_string()));
     facts.extend(label_values.as_ref().map(|values| ("label_values", json!(values).to_string())));
-    if let GraphInput::Images(GraphImages { side, resized }) = graph.input() {
+    if let Some(GraphImages { side, resized }) = graph.images() {
         let cut = json!({ "resize_shorter_side": resized, "center_crop": side, "channels": "RGB", "range": [0, 255] });
         facts.push(("images", cut.to_string()));
     }
     graph_to_bytes(&graph, facts)
+}
+
+/// The columns that a graph takes as JSON: their inputs, and the categories that it knows.
+fn described(columns: &Columns, graph: &Graph) -> String {
+    let each = columns.list.iter().zip(graph.inputs()).map(|(column, input)| {
+        let mut one = json!({"input": input.name, "column": column.name, "holds": column.encoding.kind()});
+        if let Encoding::Categories { values, .. } = &column.encoding {
+            one["values"] = json!(values);
+        }
+        one
+    });
+    each.collect::<serde_json::Value>().to_string()
 }
 
 /// The bytes of the ONNX file of any graph; the version of `ldlf` joins the facts.
@@ -96,25 +136,30 @@ fn domain_name(domain: Domain) -> &'static str {
 }
 
 fn graph_message(graph: &Graph) -> GraphProto {
-    let single = messages::FLOAT;
     GraphProto {
         node: graph.nodes().iter().map(node).collect(),
         name: "ldlf".into(),
         initializer: graph.constants().iter().map(tensor).collect(),
-        input: vec![value(graph.input_name(), single, &sizes_of(graph.input()))],
+        input: graph
+            .inputs()
+            .iter()
+            .map(|input| value(&input.name, element_type(input.kind), &input.sizes))
+            .collect(),
         output: graph
             .outputs()
             .iter()
-            .map(|output| value(output.name, single, output.width.as_slice()))
+            .map(|output| value(output.name, messages::FLOAT, output.width.as_slice()))
             .collect(),
     }
 }
 
-/// The sizes of a row of the input.
-fn sizes_of(input: GraphInput) -> Vec<usize> {
-    match input {
-        GraphInput::Features { columns } => vec![columns],
-        GraphInput::Images(GraphImages { side, .. }) => vec![3, side, side],
+/// The number of a type of values in the file.
+fn element_type(kind: Kind) -> i32 {
+    match kind {
+        Kind::F32 => messages::FLOAT,
+        Kind::F64 => messages::DOUBLE,
+        Kind::I64 => messages::INT64,
+        Kind::Text => messages::STRING,
     }
 }
 
@@ -143,12 +188,15 @@ fn attribute(name: &str, value: &Attribute) -> AttributeProto {
     let whole = |i: i64| AttributeProto { i: Some(i), ..typed(messages::INT) };
     match value {
         Attribute::Int(number) => whole(*number),
-        Attribute::Kind(Kind::F32) => whole(messages::FLOAT.into()),
-        Attribute::Kind(Kind::F64) => whole(messages::DOUBLE.into()),
+        Attribute::Kind(kind) => whole(element_type(*kind).into()),
         Attribute::Ints(ints) => AttributeProto { ints: ints.clone(), ..typed(messages::INTS) },
         Attribute::Floats(floats) => AttributeProto { floats: floats.clone(), ..typed(messages::FLOATS) },
         Attribute::Strings(words) => {
             let strings = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+            AttributeProto { strings, ..typed(messages::STRINGS) }
+        }
+        Attribute::Texts(texts) => {
+            let strings = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
             AttributeProto { strings, ..typed(messages::STRINGS) }
         }
     }
@@ -208,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_graph_of_images_takes_their_pixels() {
-        let mut graph = Graph::of(GraphInput::Images(GraphImages { side: 8, resized: 10 }));
+        let mut graph = Graph::of_images(GraphImages { side: 8, resized: 10 });
         let x = graph.features();
         let means = [("axes", Attribute::Ints(vec![2, 3])), ("keepdims", Attribute::Int(0))];
         let means = graph.node_with("ReduceMean", "means", &[&x], &means);

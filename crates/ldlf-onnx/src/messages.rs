@@ -7,6 +7,8 @@ use prost::{Message, Oneof};
 pub const FLOAT: i32 = 1;
 /// `TensorProto.DataType.INT64`.
 pub const INT64: i32 = 7;
+/// `TensorProto.DataType.STRING`.
+pub const STRING: i32 = 8;
 /// `TensorProto.DataType.DOUBLE`.
 pub const DOUBLE: i32 = 11;
 /// `AttributeProto.AttributeType.INT`.

@@ -133,7 +133,7 @@ impl Reader {
         check_prediction(&model.predict_with(&inputs, &Threads::one())?);
         model.model.look_inside(inputs.table()?, &[0], &Threads::one());
         // Not every model can be exported; those that can must not panic.
-        let _ = ldlf::internals::onnx::to_bytes(&model);
+        let _ = ldlf::internals::onnx::to_bytes(&model, ldlf::internals::onnx::Takes::Auto);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ fn exactly_the_learners_that_state_it_can_be_exported() {
         if name == "sldlf-auto" {
             continue;
         }
-        match ldlf::internals::onnx::to_bytes(&model) {
+        match ldlf::internals::onnx::to_bytes(&model, ldlf::internals::onnx::Takes::Auto) {
             Ok(_) => assert!(said.contains(&name), "{name} can be exported and does not state it"),
             Err(error) => {
                 assert!(!said.contains(&name), "{name}: {error}");

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write};
 
 /// Elements of HTML without an end tag.
-const VOID: [&str; 5] = ["meta", "link", "br", "input", "hr"];
+const VOID: [&str; 6] = ["meta", "link", "br", "input", "hr", "img"];
 
 /// One element with its attributes and children, kept as finished text.
 #[derive(Clone, Debug)]

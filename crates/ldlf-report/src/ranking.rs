@@ -1,13 +1,15 @@
 //! Ranks of learners within an evaluation and over several.
 
-use ldlf_core::measures::{Direction, direction, find, title};
+use ldlf_core::measures::{Direction, direction, find, shown_in_table, title};
 
 use crate::load::Evaluation;
 use crate::statistics::{Friedman, average_ranks, friedman, holm, ranks, wilcoxon};
 
 /// The measures that the table of an evaluation shows: those in tables that at least one run has.
 pub fn shown_measures(evaluation: &Evaluation) -> Vec<String> {
-    let shown = |name: &String| find(name).is_some_and(|measure| measure.in_tables);
+    let values_of =
+        |name: &str| -> Vec<f64> { evaluation.runs.iter().filter_map(|run| run.mean.get(name)).collect() };
+    let shown = |name: &String| find(name).is_some_and(|measure| shown_in_table(measure, values_of));
     evaluation.measures().into_iter().filter(shown).collect()
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -44,17 +44,29 @@ class SavesModels:
         check_is_fitted(self)
         return self.model_.to_bytes()
 
-    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> bytes:
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        inputs: Literal["auto", "columns", "features"] = "auto",
+        overwrite: bool = False,
+    ) -> bytes:
         """The model as an ONNX file, which onnxruntime and others run without ldlf; scaling is part of it.
 
-        It reads ``features`` of shape (rows, features) in single precision and gives ``distributions`` of shape (rows, labels), for
-        labels that stand for numbers also ``mean`` and ``mode`` of shape (rows,). Names are in its metadata. A row with a missing
-        value gives NaN. Models that cannot be exported, such as those that look up training rows, raise.
+        It gives ``distributions`` of shape (rows, labels), for labels that stand for numbers also ``mean`` and ``mode`` of shape
+        (rows,). Names are in its metadata. Models that cannot be exported, such as deep networks, raise.
+
+        A model of plain numbers reads ``features`` of shape (rows, features) in single precision; a row with a missing value gives
+        NaN. A model of a frame with other columns has an input of shape (rows, 1) for each: numbers in single precision (NaN where
+        missing), yes and no as 1 and 0, categories as strings (empty where missing), dates as int64 seconds since 1970 (NaT where
+        missing).
 
         Parameters
         ----------
         path : path, optional
             Where to write the file.
+        inputs : {"auto", "columns", "features"}, default="auto"
+            What the file reads: an input for every column of the frame, or one matrix of the features made of them.
         overwrite : bool, default=False
             Whether an existing file may be replaced.
 
@@ -64,7 +76,7 @@ class SavesModels:
             The file.
         """
         check_is_fitted(self)
-        file = self.model_.to_onnx()
+        file = self.model_.to_onnx(inputs)
         if path is not None:
             _write(path, file, overwrite)
         return file

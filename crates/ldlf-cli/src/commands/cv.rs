@@ -384,7 +384,12 @@ fn shown_measures(evaluation: &CrossValidation) -> Vec<&'static Measure> {
     let has =
         |measure: &Measure| evaluation.results.iter().any(|result| result.mean.get(measure.name).is_some());
     let is_ordered = measures::ordered().any(has);
-    let shown = |measure: &&Measure| measure.in_tables && (is_ordered || !measure.is_ordered());
+    let values_of = |name: &str| -> Vec<f64> {
+        evaluation.results.iter().filter_map(|result| result.mean.get(name)).collect()
+    };
+    let shown = |measure: &&Measure| {
+        measures::shown_in_table(measure, values_of) && (is_ordered || !measure.is_ordered())
+    };
     measures::all().iter().filter(shown).collect()
 }
 
@@ -407,7 +412,8 @@ fn best_high(measures: &[&Measure]) -> String {
 fn table(evaluation: &CrossValidation, measures: &[&Measure], folds: usize) -> Table {
     let heads = std::iter::once("learner").chain(measures.iter().map(|measure| measure.title));
     let mut table =
-        Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }));
+        Table::new(heads.map(|head| if head == "learner" { head.into() } else { format!("{head} ") }))
+            .in_blocks();
     for result in &evaluation.results {
         let mut cells = vec![result.learner.clone()];
         for Measure { name, direction, .. } in measures {

@@ -40,7 +40,7 @@ pub fn run(args: &Learners, printer: &Printer) -> Result<Ending> {
 }
 
 fn listed() -> String {
-    let mut table = Table::new(["learner", "takes", "what it is"]).left_columns(3);
+    let mut table = Table::new(["learner", "takes", "what it is"]).left_columns(3).wrapped();
     for entry in registry::learners() {
         table.row([entry.name().to_string(), takes(&entry), entry.facts.summary.to_string()]);
     }
@@ -57,7 +57,8 @@ fn described(entry: &LearnerEntry) -> String {
     if parameters.is_empty() {
         text += "\nThere are no parameters to set.\n";
     } else {
-        let mut table = Table::new(["parameter", "default", "allowed", "what it does"]).left_columns(4);
+        let mut table =
+            Table::new(["parameter", "default", "allowed", "what it does"]).left_columns(4).wrapped();
         for parameter in &parameters {
             let help = parameter.help.trim_end_matches('.').to_string();
             table.row([parameter.name.to_string(), word(&parameter.default), parameter.allowed(), help]);

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use ldlf::internals::core::calibration::Reliability;
 use ldlf::internals::core::explain::permutation_importance;
 use ldlf::internals::io::output::{Overwrite, write_atomically};
 use ldlf::internals::io::results::CurvePoint;
-use ldlf::{Error, Result, registry};
+use ldlf::{Dataset, Error, Prediction, Result, Threads, TrainedModel, registry};
 use ldlf_report::load::{Evaluation, Predictions};
-use ldlf_report::page::feature_name;
+use ldlf_report::page::{RowsShown, feature_name};
 use ldlf_report::ranking::{best_first, compare};
 use ldlf_report::rows::{example_rows, label_errors, mode_errors};
 use ldlf_report::{Figure, plots};
@@ -45,6 +46,25 @@ pub enum PlotKind {
     LeafUsage,
     /// Permutation importance of a model's features
     Importance,
+    /// How often intervals and label sets of a model hold the truth, beside how often they should
+    Coverage,
+    /// Predicted beside observed shares of every label of a model
+    Reliability,
+    /// Where the truth lies in the predictions of a model (PIT), for ordered labels
+    Pit,
+}
+
+impl PlotKind {
+    /// Whether it shows a model on data rather than results.
+    fn is_of_a_model(self) -> bool {
+        self.is_of_predictions()
+            || matches!(self, PlotKind::Tree | PlotKind::LeafUsage | PlotKind::Importance)
+    }
+
+    /// Whether it shows the predictions of a model for rows that it did not learn from.
+    fn is_of_predictions(self) -> bool {
+        matches!(self, PlotKind::Coverage | PlotKind::Reliability | PlotKind::Pit)
+    }
 }
 
 /// `ldlf plot`.
@@ -91,7 +111,8 @@ Examples:
   ldlf plot sweep sweep.csv -o trees.svg
   ldlf plot critical-difference movie scene yeast -o ranks.svg
   ldlf plot tree --model votes.ldlf --data votes.csv --row 3 -o tree.svg
-  ldlf plot tree --model age.ldlf --data photos --table people.csv --image-column photo -o tree.svg";
+  ldlf plot tree --model age.ldlf --data photos --table people.csv --image-column photo -o tree.svg
+  ldlf plot coverage --model votes.ldlf --data test.csv -o coverage.svg";
 
 /// Learners that share a figure.
 const TOGETHER: usize = 5;
@@ -103,8 +124,7 @@ pub fn run(args: &Plot, printer: &Printer) -> Result<Ending> {
     }
     let format = Format::of(&args.out)?;
     let overwrite = check_destination(&args.out, args.force)?;
-    let of_model = matches!(args.kind, PlotKind::Tree | PlotKind::LeafUsage | PlotKind::Importance);
-    let figure = if of_model {
+    let figure = if args.kind.is_of_a_model() {
         of_a_model(args, printer)?
     } else {
         if args.results.is_empty() {
@@ -160,6 +180,9 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
     if args.kind == PlotKind::Importance {
         return Ok(plots::importance(&permutation_importance(&model, &data, &threads)?));
     }
+    if args.kind.is_of_predictions() {
+        return of_predictions(args.kind, &model, &data, &threads);
+    }
     inspected_model::check_rows(&args.row, &data)?;
     let view = inspected_model::look_inside(&model, &data, &args.row, &threads)?;
     let view = view.ok_or_else(|| {
@@ -177,7 +200,7 @@ fn of_a_model(args: &Plot, printer: &Printer) -> Result<Figure> {
     if args.tree > view.trees.len() {
         return Err(Error::usage(format!("--tree {}: the forest has {} trees", args.tree, view.trees.len())));
     }
-    let thumbnails = inspected_model::thumbnails(&view, args.tree - 1..args.tree, &data)?;
+    let thumbnails = inspected_model::images_at_leaves(&view, args.tree - 1..args.tree, &data)?;
     let what = plots::TreeFigure {
         view: &view,
         tree: args.tree - 1,
@@ -272,9 +295,40 @@ fn of_results(args: &Plot, evaluations: &[Evaluation]) -> Result<Figure> {
             Ok(plots::label_error(&evaluation.dataset, &evaluation.labels, &errors))
         }
         PlotKind::CumulativeScore => cumulative_score(args, evaluation, &order),
-        PlotKind::Tree | PlotKind::LeafUsage | PlotKind::Importance => {
-            Err(Error::usage("this figure is drawn from a model; give --model and --data"))
+        PlotKind::Tree
+        | PlotKind::LeafUsage
+        | PlotKind::Importance
+        | PlotKind::Coverage
+        | PlotKind::Reliability
+        | PlotKind::Pit => Err(Error::usage("this figure is drawn from a model; give --model and --data")),
+    }
+}
+
+/// What the predictions of a model say about themselves, on rows that it did not learn from.
+fn of_predictions(kind: PlotKind, model: &TrainedModel, data: &Dataset, threads: &Threads) -> Result<Figure> {
+    let (shown, prediction) = inspected_model::shown_predictions(model, data, None, threads)?;
+    if shown == RowsShown::Training {
+        return Err(Error::usage(
+            "these are the rows that the model was trained on, which say too much good of it",
+        )
+        .with_remedy("give others with --data"));
+    }
+    let Some(Prediction::Distributions(predicted)) = prediction else {
+        return Err(Error::usage("this figure is for models that predict distributions"));
+    };
+    let found = Reliability::of(&predicted, data, model.conformal.as_ref())?;
+    match kind {
+        PlotKind::Coverage if found.coverage.is_empty() => {
+            Err(Error::usage("the model promises no intervals and no label sets")
+                .with_remedy("train it with --calibrate 0.2"))
         }
+        PlotKind::Coverage => Ok(plots::coverage(data.name(), &found.coverage)),
+        PlotKind::Pit => match &found.pit {
+            Some(bins) => Ok(plots::pit(bins)),
+            None => Err(Error::usage("this figure is for labels that stand for numbers")
+                .with_remedy("train with --label-values")),
+        },
+        _ => Ok(plots::reliability(&model.schema.label_names, &found.labels)),
     }
 }
 

@@ -17,8 +17,11 @@ exit 0
 -- stdout
 votes, 60 rows, 3 features, 4 labels; protocol clean, 3 folds, seed 0
 
-learner            K-L       Euclidean        Sorensen    Squared chi2        Fidelity    Intersection
-mean     0.4867±0.0236   0.4727±0.0111   0.4027±0.0039   0.4472±0.0183   0.8382±0.0085   0.5973±0.0039
+learner            K-L       Euclidean        Sorensen    Squared chi2
+mean     0.4867±0.0236   0.4727±0.0111   0.4027±0.0039   0.4472±0.0183
+
+learner       Fidelity    Intersection
+mean     0.8382±0.0085   0.5973±0.0039
 
 Mean ± standard deviation over the folds. Fidelity and intersection should be high, the others low.
 
@@ -39,13 +42,16 @@ exit 0
 -- stdout
 votes, 60 rows, 3 features, 4 labels; protocol clean, 3 folds, seed 0
 
-learner            K-L       Euclidean        Sorensen    Squared chi2        Fidelity    Intersection
-mean     0.4867±0.0236   0.4727±0.0111   0.4027±0.0039   0.4472±0.0183   0.8382±0.0085   0.5973±0.0039
+learner            K-L       Euclidean        Sorensen    Squared chi2
+mean     0.4867±0.0236   0.4727±0.0111   0.4027±0.0039   0.4472±0.0183
 
-learner  MAE of the mode   MAE of the mean   MAE of the median           CS(5)
-mean       1.3167±0.0850     0.6021±0.0326       0.8000±0.0707   1.0000±0.0000
+learner       Fidelity    Intersection
+mean     0.8382±0.0085   0.5973±0.0039
 
-Mean ± standard deviation over the folds. Fidelity, intersection and CS(5) should be high, the others low.
+learner  MAE of the mode   MAE of the mean   MAE of the median           CS(1)
+mean       1.3167±0.0850     0.6021±0.0326       0.8000±0.0707   0.6500±0.0000
+
+Mean ± standard deviation over the folds. Fidelity, intersection and CS(1) should be high, the others low.
 
 "#]]
     );
@@ -143,8 +149,11 @@ exit 0
 -- stdout
 data, 4 rows, 1 feature, 2 labels; protocol clean, 1 fold, seed 0
 
-learner      K-L   Euclidean   Sorensen   Squared chi2   Fidelity   Intersection
-mean     27.6310      1.4142     1.0000         2.0000     0.0000         0.0000
+learner      K-L   Euclidean   Sorensen   Squared chi2   Fidelity
+mean     27.6310      1.4142     1.0000         2.0000     0.0000
+
+learner  Intersection
+mean           0.0000
 
 Fidelity and intersection should be high, the others low.
 
@@ -199,8 +208,11 @@ exit 0
 -- stdout
 votes, 60 rows, 3 features, 4 labels; protocol released, 10 folds, seed 0
 
-learner            K-L       Euclidean        Sorensen    Squared chi2        Fidelity    Intersection
-mean     0.4611±0.0972   0.4614±0.0591   0.3919±0.0495   0.4228±0.0867   0.8513±0.0374   0.6081±0.0495
+learner            K-L       Euclidean        Sorensen    Squared chi2
+mean     0.4611±0.0972   0.4614±0.0591   0.3919±0.0495   0.4228±0.0867
+
+learner       Fidelity    Intersection
+mean     0.8513±0.0374   0.6081±0.0495
 
 Mean ± standard deviation over the folds. Fidelity and intersection should be high, the others low.
 Released protocol: rows are drawn with replacement, so that most test rows are also training rows, and the

@@ -20,7 +20,7 @@ fn further_measures_stand_after_the_usual_ones() {
     assert_eq!(names[..usual.len()], usual.keys().collect::<Vec<_>>());
     assert_eq!(names[usual.len()..], ["crps", "kappa"]);
     let all = folder.json("evaluate stars.ldlf votes.csv --measures all --json")["measures"].clone();
-    assert_eq!(all.as_object().unwrap().len(), 28);
+    assert_eq!(all.as_object().unwrap().len(), 29);
     assert!(all.as_object().unwrap().values().all(|value| value.is_number()), "{all}");
 }
 

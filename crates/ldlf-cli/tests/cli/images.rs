@@ -378,7 +378,15 @@ fn a_model_of_images_is_inspected_and_reported() {
     let line = facts.lines().find(|line| line.starts_with("images ")).unwrap_or_default();
     assert!(line.ends_with(" named by the column \"file\""), "{facts}");
     faces.succeed(&format!("report --model m --data faces {TABLE} --out page.html"));
-    assert!(faces.read("page.html").contains("faces, 6 rows"));
+    let page = faces.read("page.html");
+    assert!(page.contains("faces, 6 rows") && page.contains("<dt>rows</dt><dd>images</dd>"));
+    assert!(!page.contains("data:image/bmp"), "rows that it learnt from are not shown");
+    faces.write("few.csv", "file,age\n0.png,10\n1.png,11\n2.png,12\n3.png,13\n");
+    let few = TABLE.replace("labels.csv", "few.csv");
+    faces.succeed(&format!("report --model m --data faces {few} --out page.html --force"));
+    let page = faces.read("page.html");
+    // The best, the median and the worst.
+    assert_eq!(page.matches("src=\"data:image/bmp;base64,Qk").count(), 3);
     assert_data_eq!(
         faces.call(&format!("plot importance --model m --data faces {TABLE} --out i.svg")),
         str![[r#"

@@ -29,6 +29,7 @@ mod report;
 mod reproduce;
 mod same_answer;
 mod settings;
+mod survey;
 mod train;
 mod trust;
 mod usable_predictions;

@@ -177,7 +177,9 @@ fn every_kind_of_figure_is_drawn() {
     folder.succeed(
         "sweep votes.csv --labels votes_* --over trees=1,2,4 --set depth=3 --set iterations=10 --folds 2 --journal sweep.jsonl --out sweep.csv -q",
     );
+    add_new_rows(&folder);
     let of_model = "--model forest.ldlf --data votes.csv";
+    let of_predictions = "--model forest.ldlf --data new.csv";
     for (place, kind) in [
         "folds results".to_string(),
         "distributions results --learner mean --row 3".into(),
@@ -190,6 +192,9 @@ fn every_kind_of_figure_is_drawn() {
         format!("tree {of_model} --tree 2 --row 0"),
         format!("leaf-usage {of_model}"),
         format!("importance {of_model}"),
+        format!("coverage {of_predictions}"),
+        format!("reliability {of_predictions}"),
+        format!("pit {of_predictions}"),
     ]
     .iter()
     .enumerate()
@@ -215,6 +220,7 @@ fn a_figure_that_cannot_be_drawn_says_why() {
         "tree results -o x.svg",
         "tree --model forest.ldlf --data votes.csv --tree 3 -o x.svg",
         "tree --model forest.ldlf --data votes.csv --row 60 -o x.svg",
+        "pit --model forest.ldlf --data votes.csv -o x.svg",
     ];
     let shown: String = calls.map(|call| folder.call(&format!("plot {call}"))).concat();
     assert_data_eq!(
@@ -225,7 +231,7 @@ exit 2
 error: x.gif: a figure ends with .svg or .png
 exit 2
 -- stderr
-error: --measure oak: the results of votes have kl, euclidean, sorensen, squared_chi2, fidelity, intersection, chebyshev, clark, canberra, cosine, mae_mode, mae_mean, mae_median, cs_5
+error: --measure oak: the results of votes have kl, euclidean, sorensen, squared_chi2, fidelity, intersection, chebyshev, clark, canberra, cosine, mae_mode, mae_mean, mae_median, cs_5, cs_1
 exit 2
 -- stderr
 error: mean on votes: no learning curve was kept; does the learner iterate?
@@ -249,6 +255,10 @@ exit 2
 -- stderr
 note: votes.csv: the labels are vote counts, 10 votes per row
 error: --row 60: votes has 60 rows counted from 0
+exit 2
+-- stderr
+note: votes.csv: the labels are vote counts, 10 votes per row
+error: these are the rows that the model was trained on, which say too much good of it; give others with --data
 
 "#]]
     );

@@ -52,6 +52,7 @@
 
 mod dates;
 mod encoder;
+mod graph;
 mod memory;
 mod numbers;
 mod profile;
@@ -63,6 +64,7 @@ use serde::{Deserialize, Serialize};
 
 pub use dates::{DateOrder, date_text};
 pub use encoder::{Encoder, category_of};
+pub use graph::MISSING_DATE;
 pub use memory::{Cells, Encoded, Frame, Inferred, ToCell, Wishes};
 pub use numbers::{DecimalMark, MarkEvidence, parse_number, parse_number_with};
 pub use profile::{ColumnFacts, Decision, LeftOut, Profile, Wish};

@@ -103,6 +103,11 @@ impl MarkEvidence {
         }
     }
 
+    /// Whether nothing tells the mark, and some cells read as another number with the other one.
+    pub fn is_open(&self) -> bool {
+        self.points == 0 && self.commas == 0 && self.either > 0
+    }
+
     /// The mark that the cells have; where nothing tells, `otherwise`.
     pub fn mark(&self, otherwise: DecimalMark) -> DecimalMark {
         match (self.points, self.commas, self.either) {

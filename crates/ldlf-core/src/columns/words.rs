@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::numbers::parse_number;
 
 /// What stands for no value, besides an empty cell: what spreadsheets, R and pandas write.
-const MISSING: [&str; 18] = [
+pub(super) const MISSING: [&str; 18] = [
     "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "Null", "None",
     "-", "--", "?", ".",
 ];
@@ -54,6 +54,30 @@ pub(super) fn canonical(text: &str) -> Cow<'_, str> {
 pub(super) fn of_number(number: f64) -> String {
     // Zero has one spelling.
     (if number == 0.0 { 0.0 } else { number }).to_string()
+}
+
+/// Other usual spellings of categories, each with the place of its category: `4.0` for `4`, and words for yes and no.
+pub(super) fn spellings(values: &[String]) -> Vec<(String, usize)> {
+    let said: Vec<Option<bool>> = values.iter().map(|value| parse_boolean(value)).collect();
+    let are_flags = !values.is_empty() && said.iter().all(Option::is_some);
+    let mut spellings = Vec::new();
+    for (place, value) in values.iter().enumerate() {
+        if value.parse::<f64>().is_ok() && !value.contains(['.', 'e', 'E']) {
+            spellings.push((format!("{value}.0"), place));
+        }
+        let words: &[&str] = match (value.as_str(), said[place]) {
+            (_, Some(true)) if are_flags => &["true", "yes", "y", "t", "on", "1"],
+            (_, Some(false)) if are_flags => &["false", "no", "n", "f", "off", "0"],
+            ("true", _) => &["true"],
+            ("false", _) => &["false"],
+            _ => &[],
+        };
+        for word in words {
+            let capital = word[..1].to_uppercase() + &word[1..];
+            spellings.extend([word.to_string(), capital, word.to_uppercase()].map(|word| (word, place)));
+        }
+    }
+    spellings
 }
 
 #[cfg(test)]

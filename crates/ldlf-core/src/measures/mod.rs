@@ -145,6 +145,7 @@ measures! {
         mae_mean::MAE_MEAN,
         mae_median::MAE_MEDIAN,
         cs_5::CS_5,
+        cs_1::CS_1,
     }
     on_request {
         jensen_shannon::JENSEN_SHANNON,
@@ -161,6 +162,20 @@ measures! {
         coverage_90::COVERAGE_90,
         width_90::WIDTH_90,
         kappa::KAPPA,
+    }
+}
+
+/// Whether the table of some learners shows a measure, by what they have in any measure. Where all have 1 in CS(5), because no two
+/// labels are further apart or all errors are small, it says nothing, and CS(1) stands in its place.
+pub fn shown_in_table<V: IntoIterator<Item = f64>>(measure: &Measure, values_of: impl Fn(&str) -> V) -> bool {
+    let all_have_one = || {
+        let mut scores = values_of(CS_5.name).into_iter().peekable();
+        scores.peek().is_some() && scores.all(|score| score >= 1.0)
+    };
+    match measure.name {
+        name if name == CS_5.name => !all_have_one(),
+        name if name == CS_1.name => all_have_one(),
+        _ => measure.in_tables,
     }
 }
 

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use burn::module::Module;
 use burn::tensor::TensorData;
-use ldlf_core::graph::{
-    Attribute, DISTRIBUTIONS, Graph, GraphImages, GraphInput, IMAGES, MEAN, Node, Numbers,
-};
+use ldlf_core::graph::{Attribute, DISTRIBUTIONS, Graph, GraphImages, IMAGES, MEAN, Node, Numbers};
 use ldlf_core::{Inputs, Seed, Threads, TrainedModel};
 use ldlf_deep::backbones::{Backbone, BackboneKind, Input, Mode};
 
@@ -251,7 +249,7 @@ fn compute(node: &Node, inputs: &[&Array]) -> Vec<Array> {
 
 /// Every value of a graph for an input.
 fn values(graph: &Graph, input: Array) -> BTreeMap<String, Array> {
-    let mut known = BTreeMap::from([(graph.input_name().to_string(), input)]);
+    let mut known = BTreeMap::from([(graph.inputs()[0].name.clone(), input)]);
     for constant in graph.constants() {
         let numbers = match &constant.numbers {
             Numbers::F32(numbers) => numbers.clone(),
@@ -296,7 +294,7 @@ fn the_graph_of_every_backbone_gives_its_features() {
         assert!(expected.iter().any(|&v| v != 0.0), "{}: zeros would show nothing", kind.name());
         let mut graph = match kind.reads_tables() {
             true => Graph::new(5),
-            false => Graph::of(GraphInput::Images(GraphImages { side, resized: side })),
+            false => Graph::of_images(GraphImages { side, resized: side }),
         };
         let start = graph.features();
         let features = backbone.add_to_graph(&mut graph, &start);
@@ -311,14 +309,15 @@ fn the_graph_of_every_backbone_gives_its_features() {
 fn by_graph(model: &TrainedModel, inputs: &Inputs) -> BTreeMap<String, Array> {
     let graph = model.graph().unwrap();
     let rows = inputs.rows();
-    let input = match graph.input() {
-        GraphInput::Features { columns } => {
+    let input = match graph.images() {
+        None => {
+            let columns = graph.inputs()[0].sizes[0];
             let mut values = vec![0.0; rows * columns];
             let features = inputs.table().unwrap();
             values.chunks_mut(columns).enumerate().for_each(|(row, out)| features.copy_row_into(row, out));
             Array(vec![rows, columns], values)
         }
-        GraphInput::Images(GraphImages { side, resized }) => {
+        Some(GraphImages { side, resized }) => {
             let mut values = Vec::new();
             for row in 0..rows {
                 let image = inputs.images().unwrap().resized(row, resized).unwrap();
@@ -365,7 +364,7 @@ fn the_graph_of_a_model_says_what_the_model_says() {
 fn a_pixel_that_is_not_a_number_gives_no_distribution() {
     let model = fit("dldl", &["epochs=1"], &squares());
     let graph = model.graph().unwrap();
-    assert_eq!(graph.input_name(), IMAGES);
+    assert_eq!(graph.inputs()[0].name, IMAGES);
     let mut pixels: Vec<f32> =
         hashed("pixels", 2 * 3 * 64).iter().map(|u| 128.0 + 100.0 * *u as f32).collect();
     pixels[5] = f32::NAN;

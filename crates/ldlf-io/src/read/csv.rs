@@ -8,7 +8,7 @@ use std::io::{Cursor, Read};
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 use ldlf_core::columns::{Cell, DecimalMark, MarkEvidence, is_missing, parse_number, parse_number_with};
 use ldlf_core::error::{Message, Place};
-use ldlf_core::{Error, Result};
+use ldlf_core::{Error, Result, message};
 
 use super::lines::LineStarts;
 use super::table::Table;
@@ -48,6 +48,8 @@ struct TextTable {
     record: StringRecord,
     line: u64,
     mark: DecimalMark,
+    /// A cell that reads as another number with the other decimal mark, where no cell tells which is meant.
+    doubtful: Option<String>,
     /// Whether the current record is a row that was only looked at.
     waiting: bool,
 }
@@ -59,11 +61,12 @@ fn open(source: Source) -> Result<Box<dyn Table>> {
     (&mut text).take(BEGINNING).read_to_end(&mut beginning).map_err(|e| read_error(&file, e))?;
     let usual = if format == Format::Tsv { b'\t' } else { b',' };
     let separator = separator_of(&beginning, usual);
-    let mark = mark_of(&beginning, separator);
+    let (mark, doubtful) = mark_of(&beginning, separator);
     let whole: Box<dyn Read + Send> = Box::new(Cursor::new(beginning).chain(text));
     let reader = built(separator).from_reader(LineStarts::new(whole));
     let (header, record) = (Vec::new(), StringRecord::new());
-    let mut table = TextTable { file, reader, encoding, header, record, line: 0, mark, waiting: false };
+    let mut table =
+        TextTable { file, reader, encoding, header, record, line: 0, mark, doubtful, waiting: false };
     if !table.read_record()? {
         return Err(empty(&table.file));
     }
@@ -111,13 +114,22 @@ fn separator_of(beginning: &[u8], usual: u8) -> u8 {
     best.filter(|&best| quality(best) > quality(usual)).unwrap_or(usual)
 }
 
-/// The decimal mark of the numbers at the beginning; where they read either way, a comma if semicolons separate them.
-fn mark_of(beginning: &[u8], separator: u8) -> DecimalMark {
+/// The decimal mark of the numbers at the beginning; where they read either way, a comma if semicolons separate them. With it a cell that
+/// reads either way, where none tells which is meant and no comma, which would have to be quoted, separates values.
+fn mark_of(beginning: &[u8], separator: u8) -> (DecimalMark, Option<String>) {
     let mut evidence = MarkEvidence::default();
+    let mut doubtful = None;
     for row in first_rows(beginning, separator).iter().skip(1) {
-        row.iter().for_each(|cell| evidence.see(cell));
+        for cell in row {
+            let was_open = evidence.is_open();
+            evidence.see(cell);
+            if !was_open && evidence.is_open() {
+                doubtful = Some(cell.to_string());
+            }
+        }
     }
-    evidence.mark(if separator == b';' { DecimalMark::Comma } else { DecimalMark::Point })
+    let mark = evidence.mark(if separator == b';' { DecimalMark::Comma } else { DecimalMark::Point });
+    (mark, doubtful.filter(|_| evidence.is_open() && separator != b','))
 }
 
 impl TextTable {
@@ -187,7 +199,12 @@ impl Table for TextTable {
     }
 
     fn notices(&self) -> Vec<Message> {
-        self.encoding.notice(&self.file).into_iter().collect()
+        let file = &self.file;
+        let doubt = self.doubtful.iter().filter_map(|text| {
+            let number = parse_number_with(text, self.mark)?;
+            Some(message!["{file}: {text:?} is read as {number}: no number of the file tells its decimal mark; write {number} to be sure"])
+        });
+        self.encoding.notice(file).into_iter().chain(doubt).collect()
     }
 }
 
@@ -211,5 +228,17 @@ mod tests {
         }
         assert_eq!(separator_of(b"a\tb\n1\t2\n", b'\t'), b'\t');
         assert_eq!(separator_of(b"a,b\n1,2\n", b'\t'), b',');
+    }
+
+    #[test]
+    fn a_mark_that_no_number_tells_is_in_doubt() {
+        let doubt = |text: &str, separator| mark_of(text.as_bytes(), separator);
+        let one = |text: &str| Some(text.to_string());
+        assert_eq!(doubt("a;b\n12.345;1\n", b';'), (DecimalMark::Comma, one("12.345")));
+        assert_eq!(doubt("a\tb\n12,345\t1\n", b'\t'), (DecimalMark::Point, one("12,345")));
+        assert_eq!(doubt("a;b\n12.345;0.5\n", b';'), (DecimalMark::Point, None));
+        assert_eq!(doubt("a;b\n12.345;0,5\n", b';'), (DecimalMark::Comma, None));
+        assert_eq!(doubt("a,b\n\"12,345\",1\n", b','), (DecimalMark::Point, None));
+        assert_eq!(doubt("a;b\n12;1\n", b';'), (DecimalMark::Point, None));
     }
 }

@@ -5,6 +5,7 @@ mod evaluation;
 mod model;
 mod playground;
 mod sweep;
+mod thumbnails;
 mod trust;
 
 use ldlf_core::Result;
@@ -15,6 +16,7 @@ use crate::markup::Element;
 use crate::palette::{DARK, LIGHT, page_figure_rules};
 pub use model::{ReportedModel, RowsShown, TREES, feature_name};
 pub use playground::Playground;
+pub use thumbnails::{Thumbnail, thumbnails};
 pub use trust::{Subgroups, Trust};
 
 const STYLE: &str = include_str!("style.css");

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use ldlf_core::Schema;
-use ldlf_core::explain::Importances;
+use ldlf_core::explain::{Explanations, Importances};
 use ldlf_core::forest_view::ForestView;
 
-use super::{Figures, Playground, Section, Trust, facts, trust};
+use super::{Figures, Playground, Section, Thumbnail, Trust, facts, thumbnails, trust};
 use crate::load::PredictedRow;
 use crate::plots;
 use crate::rows::{example_rows, label_errors, mode_errors};
@@ -35,10 +35,14 @@ pub struct ReportedModel {
     pub schema: Schema,
     /// The importance of features, where it was measured.
     pub importances: Option<Importances>,
+    /// What moved the prediction of the first chosen row, with its number.
+    pub explained: Option<(usize, Explanations)>,
     /// Its trees, where it has soft ones. The path of the first chosen row is highlighted.
     pub view: Option<ForestView>,
     /// Small images of rows for the figures of its trees, where rows are images.
-    pub thumbnails: BTreeMap<usize, plots::Thumbnail>,
+    pub images_at_leaves: BTreeMap<usize, plots::Thumbnail>,
+    /// Why there are no trees to draw, where there are none.
+    pub without_trees: &'static str,
     /// The model to play with, where it is small enough.
     pub playground: Option<Playground>,
     /// What the rows are to the model.
@@ -49,6 +53,8 @@ pub struct ReportedModel {
     pub rows: Vec<PredictedRow>,
     /// Rows to show beside the best, the median and the worst.
     pub chosen: Vec<usize>,
+    /// The images of the rows that are shown, where rows are images.
+    pub thumbnails: Vec<Thumbnail>,
 }
 
 /// The name of a feature, or its number from 1 where it has none.
@@ -80,6 +86,9 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
             &shown,
             &model.schema.label_names,
         )));
+        if !model.thumbnails.is_empty() {
+            section.add(thumbnails::html(&model.thumbnails));
+        }
         let (labels, own) = (&model.schema.label_names, |numbers| [(model.name.clone(), numbers)]);
         section.heading("Labels");
         let errors = label_errors(&model.rows, labels.len());
@@ -104,6 +113,9 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
         section.heading("Features");
         section.add(figures.html(&plots::importance(importances)));
     }
+    if let Some((row, explained)) = &model.explained {
+        section.add(figures.html(&plots::explanation(explained, 0, &format!("row {row}"))));
+    }
     if let Some(view) = &model.view {
         section.heading("Leaves");
         section.add(figures.html(&plots::leaf_usage(view)));
@@ -114,12 +126,12 @@ pub(super) fn section(model: &ReportedModel, figures: &mut Figures) -> Section {
                 tree,
                 row: (!view.chosen.is_empty()).then_some(0),
                 labels: &model.schema.label_names,
-                thumbnails: &model.thumbnails,
+                thumbnails: &model.images_at_leaves,
             };
             section.add(figures.html(&plots::tree(&what, name)));
         }
     } else {
-        section.text("This learner has no soft trees to draw.");
+        section.text(model.without_trees);
     }
     section
 }

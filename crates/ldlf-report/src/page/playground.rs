@@ -107,6 +107,7 @@ fn listed(value: &Attribute) -> usize {
         Attribute::Ints(numbers) => numbers.len(),
         Attribute::Floats(numbers) => numbers.len(),
         Attribute::Strings(words) => words.len(),
+        Attribute::Texts(texts) => texts.len(),
         Attribute::Int(_) | Attribute::Kind(_) => 1,
     }
 }
@@ -161,6 +162,7 @@ fn node(node: &Node) -> Value {
                 Attribute::Ints(numbers) => json!(numbers),
                 Attribute::Floats(numbers) => short(numbers),
                 Attribute::Strings(words) => json!(words),
+                Attribute::Texts(texts) => json!(texts),
                 Attribute::Kind(_) => return None,
             };
             Some((name.to_string(), value))

@@ -1,6 +1,7 @@
 //! One file per figure.
 
 mod axes;
+mod coverage;
 mod critical_difference;
 mod cumulative_score;
 mod distributions;
@@ -16,6 +17,7 @@ mod reliability;
 mod sweep;
 mod tree;
 
+pub use coverage::coverage;
 pub use critical_difference::critical_difference;
 pub use cumulative_score::cumulative_score;
 pub use distributions::distributions;

@@ -195,6 +195,12 @@ class TheReport(unittest.TestCase):
             Array.from(document.querySelectorAll('.play-tree line')).map(l => l.getAttribute('stroke-width')).join()];"""
         move = """const slider = document.getElementById('play-feature-0'), low = Number(slider.min), high = Number(slider.max);
             slider.value = Number(slider.value) > (low + high) / 2 ? low : high; slider.dispatchEvent(new Event('input'));"""
+        # Soft trees alone: a fit that checks itself may prefer others.
+        votes, model, page = self.folder / "demo" / "votes.csv", self.folder / "soft.ldlf", self.folder / "soft.html"
+        call = [self.ldlf, "-q", "train", votes, "--labels", "votes_*", "--learner", "sldlf", "--set", "choose=false", "--force", "--out", model]
+        subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([self.ldlf, "-q", "report", "--model", model, "--data", votes, "--force", "-o", page], check=True)
+        self.browser.open(page)
         before = self.browser.run(shown)
         self.browser.run(move)
         after = self.browser.run(shown)
