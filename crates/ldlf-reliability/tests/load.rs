@@ -50,6 +50,9 @@ fn a_thousand_predictions_leak_no_memory() {
     }
 }
 
+/// What threads may keep for themselves, in bytes.
+const SLACK: isize = 16 << 10;
+
 #[test]
 fn no_learner_leaks_memory() {
     let data = small_data();
@@ -60,9 +63,13 @@ fn no_learner_leaks_memory() {
         };
         run();
         // Networks free what a step needed when a later one asks for memory, on whatever thread: what is held moves up and down.
-        let before = (0..3).map(|_| run()).max();
-        let after = (0..3).map(|_| run()).min();
-        assert!(after <= before, "{} kept something: {before:?} before, {after:?} after", entry.name());
+        let before = (0..3).map(|_| run()).max().unwrap_or(0);
+        let after = (0..3).map(|_| run()).min().unwrap_or(0);
+        assert!(
+            after <= before + SLACK,
+            "{} kept something: {before} bytes before, {after} after",
+            entry.name()
+        );
     }
 }
 
