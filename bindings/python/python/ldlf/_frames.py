@@ -141,7 +141,8 @@ def _of_pandas(name: str, column: Any) -> tuple[str, Any]:
     if text == "category":
         column = column.astype(object)
     elif code == "b":
-        return "boolean", [None if value is None or value != value else bool(value) for value in column.astype(object)]
+        cells = zip(column.astype(object), column.isna())
+        return "boolean", [None if is_missing else bool(value) for value, is_missing in cells]
     elif code in "iuf" and not text.startswith("interval"):
         return "number", column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif code == "M":
