@@ -26,14 +26,6 @@ fn written(run: &LearnerRun, measure: &str) -> String {
     format!("{:.4} ± {:.4}", mean.expect("a mean"), std.expect("a deviation"))
 }
 
-/// The K-L of `sldlf` on the ten folds of a set, as pages write it: measured apart from the baselines, and later.
-fn of_ten_folds(set: &str) -> String {
-    let found: Value = serde_json::from_str(&text("experiments/self-check/ten-folds.json")).expect("JSON");
-    let number =
-        |part: &str| found["sets"][set][part].as_f64().unwrap_or_else(|| panic!("{set} has no {part}"));
-    format!("{:.4} ± {:.4}", number("mean"), number("std"))
-}
-
 /// The names of the measures in the paper's tables.
 fn of_the_paper() -> impl Iterator<Item = &'static str> {
     all().iter().filter(|measure| measure.in_tables && !measure.is_ordered()).map(|measure| measure.name)
@@ -116,12 +108,8 @@ fn the_readme_and_the_guide_show_the_committed_numbers() {
         for line in rows {
             let cells = cells(line);
             for ((set, evaluation), cell) in sets.iter().zip(&evaluations).zip(&cells[1..]) {
-                let shown = if cells[0] == "sldlf" {
-                    of_ten_folds(set)
-                } else {
-                    let run = evaluation.runs.iter().find(|run| run.learner == cells[0]);
-                    written(run.expect("a learner of the numbers"), "kl")
-                };
+                let run = evaluation.runs.iter().find(|run| run.learner == cells[0]);
+                let shown = written(run.expect("a learner of the numbers"), "kl");
                 assert_eq!(*cell, shown, "{path}, {}, {set}", cells[0]);
             }
             seen += 1;
