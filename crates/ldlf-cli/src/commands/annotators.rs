@@ -59,9 +59,7 @@ pub fn run(args: &Annotators, printer: &Printer) -> Result<Ending> {
     }
     let out = match &args.out {
         None => None,
-        Some(path) => {
-            Some((path, TableForm::of(path)?, check_destination(path, args.force)?))
-        }
+        Some(path) => Some((path, TableForm::of(path)?, check_destination(path, args.force)?)),
     };
     let (votes, notices) = votes(&args.data, args.format, &args.long)?;
     printer.notes(&notices);

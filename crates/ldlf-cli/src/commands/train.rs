@@ -120,9 +120,7 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     }
     let out_of_fold = match &args.out_of_fold {
         None => None,
-        Some(path) => {
-            Some((path, TableForm::of(path)?, check_destination(path, args.force)?))
-        }
+        Some(path) => Some((path, TableForm::of(path)?, check_destination(path, args.force)?)),
     };
     let preset = args.preset.as_deref();
     let names = std::slice::from_ref(&args.learner);
