@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use ldlf::internals::core::LearnerEntry;
 use ldlf::{Error, registry};
 
@@ -29,6 +29,7 @@ pub use crate::commands::catalogue;
 use crate::args::Cli;
 use crate::commands::Ending;
 use crate::exit::Exit;
+use crate::inputs::check_apart;
 use crate::printer::{Printer, STDOUT};
 
 /// A file that reaches the size limit of the process (`ulimit -f`) is an error of the write, like a full disk; by default the
@@ -56,7 +57,13 @@ pub fn run(call: impl IntoIterator<Item = OsString>) -> u8 {
             Printer::new(false).text(&Cli::command().render_help().to_string()).map(|()| Ending::Done),
         );
     }
-    let cli = Cli::try_parse_from(call).unwrap_or_else(|error| with_hint(error).exit());
+    let refused = |error: clap::Error| -> ! { with_hint(error).exit() };
+    let matches = Cli::command().try_get_matches_from(call).unwrap_or_else(|error| refused(error));
+    let apart = matches.subcommand().map_or(Ok(()), |(verb, call)| check_apart(verb, call));
+    if let Err(error) = apart {
+        return finish(Err(error));
+    }
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| refused(error));
     let printer = Printer::new(cli.quiet);
     finish(commands::run(cli.command, &printer))
 }

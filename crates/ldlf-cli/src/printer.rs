@@ -80,6 +80,8 @@ enum TooLong {
 pub struct Table {
     rows: Vec<Vec<String>>,
     left: usize,
+    /// Whether the last column is set to the left, too.
+    last_left: bool,
     too_long: TooLong,
 }
 
@@ -87,17 +89,23 @@ impl Table {
     /// A table with the given heads.
     pub fn new<S: Into<String>>(heads: impl IntoIterator<Item = S>) -> Self {
         let heads = heads.into_iter().map(Into::into).collect();
-        Table { rows: vec![heads], left: 1, too_long: TooLong::Stay }
+        Table { rows: vec![heads], left: 1, last_left: false, too_long: TooLong::Stay }
     }
 
     /// Names with values: no heads, both columns to the left.
     pub fn of_facts() -> Self {
-        Table { rows: Vec::new(), left: 2, too_long: TooLong::Stay }
+        Table { rows: Vec::new(), left: 2, last_left: false, too_long: TooLong::Stay }
     }
 
     /// How many columns from the first on are set to the left.
     pub fn left_columns(mut self, count: usize) -> Self {
         self.left = count;
+        self
+    }
+
+    /// Sets the last column to the left, which holds remarks.
+    pub fn last_left(mut self) -> Self {
+        self.last_left = true;
         self
     }
 
@@ -155,7 +163,7 @@ impl Table {
         for &column in columns.iter().filter(|&&column| column < row.len()) {
             let gap = if column == 0 { "" } else { "  " };
             let (cell, width) = (&row[column], widths[column]);
-            line += &if column < self.left {
+            line += &if column < self.left || (self.last_left && column + 1 == widths.len()) {
                 format!("{gap}{cell:<width$}")
             } else {
                 format!("{gap}{cell:>width$}")
@@ -171,7 +179,8 @@ impl Table {
         let start = if is_beside { before } else { 4 };
         for row in &self.rows {
             let first = self.line(row, &others, widths);
-            let sentences = row.get(others.len()).map_or(Vec::new(), |text| words_in(text, WIDTH - start));
+            let sentence = row.get(others.len()).filter(|text| !text.is_empty());
+            let sentences = sentence.map_or(Vec::new(), |text| words_in(text, WIDTH - start));
             let mut lines = sentences.iter();
             match lines.next().filter(|_| is_beside) {
                 Some(words) => writeln!(f, "{first:<start$}{words}")?,
@@ -221,7 +230,9 @@ impl Display for Table {
 
 /// A number with four digits after the point, or a dash where a measure does not apply.
 pub fn number(value: Option<f64>) -> String {
-    value.map_or("-".into(), |value| format!("{value:.4}"))
+    let shown = value.map_or("-".into(), |value| format!("{value:.4}"));
+    // What rounding left of a sum is no number below 0.
+    if shown == "-0.0000" { "0.0000".into() } else { shown }
 }
 
 /// A word or number of a JSON document, as one writes it on the command line.

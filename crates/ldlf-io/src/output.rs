@@ -62,10 +62,7 @@ fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     loop {
-        // The library's own message would name the temporary file.
-        let temporary = builder
-            .tempfile_in(folder)
-            .map_err(|e| Error::io(folder, e.raw_os_error().map_or(e, std::io::Error::from_raw_os_error)))?;
+        let temporary = builder.tempfile_in(folder).map_err(|e| Error::io(folder, not_writable(&e)))?;
         // A file system without locks keeps what a killed process leaves; that is no reason to fail.
         let locked = temporary.as_file().lock().is_ok();
         // Another process may have taken the new file for a leftover before it was locked.
@@ -73,6 +70,12 @@ fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
             return Ok(temporary);
         }
     }
+}
+
+/// What the system refused, without the name of the temporary file that the library gives.
+fn not_writable(error: &std::io::Error) -> std::io::Error {
+    let kind = error.kind();
+    std::io::Error::new(kind, format!("no file can be written in this folder ({kind})"))
 }
 
 /// What temporary files are called, so that leftovers can be recognised.

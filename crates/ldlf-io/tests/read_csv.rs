@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ldlf_core::error::{Column, Subject};
 use ldlf_core::targets::Spread;
 use ldlf_core::{ErrorKind, Features, Schema};
-use ldlf_io::read::{Format, Loaded, ReadOptions, read, stream};
+use ldlf_io::read::{Format, Loaded, LongColumns, ReadOptions, read, stream};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -81,7 +81,10 @@ fn bad_cells_are_named_by_line_and_column() {
                            `missing_labels` skip leaves such rows out";
     let options = labels(&["r", "s"]);
     for (row, expected) in [
-        ("1,many,1", "votes.csv line 3, column \"r\": \"many\" is not a number"),
+        (
+            "1,many,1",
+            "votes.csv line 3, column \"r\": \"many\" is not a number; correct it, or leave the column out of `labels`",
+        ),
         ("1,n/a,1", MISSING),
         ("1,,1", MISSING),
         ("1,nan,1", MISSING),
@@ -100,8 +103,15 @@ fn bad_cells_are_named_by_line_and_column() {
             "anna,1,1",
             "votes.csv line 3, column \"a\": \"anna\" is not a number; correct it, name the column in `categories`, or leave it out with `ignore` \"a\"",
         ),
-        ("1,1", "votes.csv line 3: 2 values where the header has 3"),
-        ("1,1,1,1", "votes.csv line 3: 4 values where the header has 3"),
+        ("1,1", "votes.csv line 3: 2 values where the header has 3 (is the row cut off?)"),
+        (
+            "1,1,1,1",
+            "votes.csv line 3: 4 values where the header has 3 (a value that holds a separator needs quotes)",
+        ),
+        (
+            "1,\"1,1\n2,1,1",
+            "votes.csv line 3: 2 values where the header has 3 (a quote that begins in this row ends in another, or never)",
+        ),
     ] {
         let content = format!("a,r,s\n1,0.5,0.5\n{row}\n");
         assert_eq!(refusal(content, &options), (expected.to_string(), ErrorKind::Data), "{row}");
@@ -147,7 +157,22 @@ fn bad_tables_are_refused_in_one_sentence() {
     for (content, expected) in [
         ("", "votes.csv: the file is empty"),
         ("a,r,s\n", "votes.csv: a header but no rows"),
-        ("a,r,s,a\n1,1,1,1\n", "votes.csv line 1: the column name \"a\" stands twice"),
+        (
+            "a,r,s,a\n1,1,1,1\n",
+            "votes.csv line 1: the column name \"a\" stands twice; rename one of the columns, or leave it out of the file",
+        ),
+        (
+            "a,r,s,\n1,1,1,\n1,1,1,left over\n",
+            "votes.csv line 3: a value in column 4, which has no name; name the column in the header line",
+        ),
+        (
+            "My survey,,\na,r,s\n1,1,1\n",
+            "votes.csv line 1: \"My survey\" stands where the names of the columns are expected; remove what is above the header line",
+        ),
+        (
+            "a,r,S\n1,1,1\n",
+            "votes.csv: no column \"s\" (`labels`); did you mean \"S\"? The columns are a, r, S",
+        ),
         (
             ",a,r,s\n0,1,1,1\n",
             "votes.csv line 1: column 1 has no name (a saved row index? write the file without it)",
@@ -185,6 +210,47 @@ fn a_call_without_labels_or_with_two_roles_for_a_column_is_a_usage_error() {
     let expected =
         "the targets come from `labels`, or from `label_column` with `spread`; leave one of them out";
     assert_eq!(refusal("a,r,s,age\n1,1,1,1\n", &options), (expected.to_string(), ErrorKind::Usage));
+}
+
+#[test]
+fn a_table_is_read_as_spreadsheets_leave_it() {
+    let rows =
+        |separator: &str| ["1,1,1", "2,1,3", "4,0,2"].map(|row| row.replace(',', separator) + "\n").concat();
+    let plain = load(format!("a,r,s\n{}", rows(",")), &labels(&["r", "s"]));
+    assert_eq!(plain.dataset.rows(), 3);
+    for (content, notice) in [
+        (format!("sep=;\r\na;r;s\n{}", rows(";")), None),
+        (format!("\u{feff}sep=|\na|r|s\n{}", rows("|")), None),
+        (format!("a,r,s,,\n{}", rows(",").replace('\n', ",,\n")), None),
+        (format!("a,r,s\n{},,\n , ,\n", rows(",")), Some("votes.csv: left out 2 empty rows")),
+        (format!("a,r,s\n,,\n{}", rows(",")), Some("votes.csv: left out 1 empty row")),
+    ] {
+        let read = load(content.clone(), &labels(&["r", "s"]));
+        assert_eq!(read.dataset.features().unwrap(), plain.dataset.features().unwrap(), "{content:?}");
+        assert_eq!(read.dataset.targets(), plain.dataset.targets(), "{content:?}");
+        assert_eq!(read.dataset.schema().feature_names, plain.dataset.schema().feature_names, "{content:?}");
+        let said: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
+        let blank = said.iter().find_map(|said| Some(&said[said.find("votes.csv: left out")?..]));
+        assert_eq!(blank, notice, "{content:?}");
+    }
+}
+
+#[test]
+fn identifiers_of_many_digits_are_not_rounded() {
+    // As doubles the first two are one number.
+    let ids = ["9007199254740992", "9007199254740993", "1300000000000000001", "1300000000000000002"];
+    let options = ReadOptions { group: Some("id".into()), ..labels(&["r", "s"]) };
+    let csv: String = ids.iter().map(|id| format!("{id},1,1,2\n")).collect();
+    let data = load(format!("id,a,r,s\n{csv}"), &options).dataset;
+    assert_eq!(data.groups().unwrap(), [0, 1, 2, 3]);
+    let json: String = ids.iter().map(|id| format!("{{\"id\":{id},\"a\":1,\"r\":1,\"s\":2}}\n")).collect();
+    let (_folder, path) = file("votes.jsonl", json);
+    assert_eq!(read(&path, &options).unwrap().dataset.groups().unwrap(), [0, 1, 2, 3]);
+    let votes: String =
+        ids.iter().flat_map(|id| [format!("{id},ann,x\n"), format!("{id},bob,y\n")]).collect();
+    let (_folder, path) = file("votes.csv", format!("item,who,label\n{votes}"));
+    let columns = LongColumns { item: "item".into(), annotator: Some("who".into()), label: "label".into() };
+    assert_eq!(ldlf_io::read::votes(&path, None, &columns).unwrap().0.items(), 4);
 }
 
 #[test]

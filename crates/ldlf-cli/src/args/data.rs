@@ -66,14 +66,15 @@ pub struct ColumnOptions {
         value_name = "WIDTH",
         requires = "label_column",
         conflicts_with = "triangle",
-        value_delimiter = ','
+        value_delimiter = ',',
+        allow_hyphen_values = true
     )]
     sigma: Vec<f64>,
     /// Spread the single label as a triangle that reaches this far to each side
-    #[arg(long, value_name = "WIDTH", requires = "label_column")]
+    #[arg(long, value_name = "WIDTH", requires = "label_column", allow_hyphen_values = true)]
     triangle: Option<f64>,
     /// The numbers that the labels stand for: 0..100, or a list
-    #[arg(long, value_name = "RANGE", value_parser = values::label_values)]
+    #[arg(long, value_name = "RANGE", value_parser = values::label_values, allow_hyphen_values = true)]
     // The full path keeps clap from taking the list for repeated arguments.
     label_values: Option<std::vec::Vec<f64>>,
     /// The feature columns: names or patterns; by default every column without another role that is no identifier

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Ending;
 use crate::args::values;
-use crate::inputs::{check_apart, check_destination, check_input};
+use crate::inputs::{check_destination, check_input};
 use crate::printer::{Printer, Table, counted, number};
 
 /// `ldlf annotators`.
@@ -59,10 +59,7 @@ pub fn run(args: &Annotators, printer: &Printer) -> Result<Ending> {
     }
     let out = match &args.out {
         None => None,
-        Some(path) => {
-            check_apart(path, &[&args.data])?;
-            Some((path, TableForm::of(path)?, check_destination(path, args.force)?))
-        }
+        Some(path) => Some((path, TableForm::of(path)?, check_destination(path, args.force)?)),
     };
     let (votes, notices) = votes(&args.data, args.format, &args.long)?;
     printer.notes(&notices);

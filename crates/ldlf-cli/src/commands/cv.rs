@@ -114,7 +114,7 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
         .iter()
         .map(|contender| Ok(limited(contender.build()?, args.time_limit)))
         .collect::<Result<Vec<Box<dyn Learner>>>>()?;
-    let journal = journal_of(args)?;
+    let journal = journal_of(args);
     let (data, evaluation) = evaluated(&learners, &args.data, &cut, &args.fit, journal.as_deref(), printer)?;
     if let Some(folder) = &args.results {
         results::save(folder, &evaluation, &data)?;
@@ -137,14 +137,11 @@ pub fn run(args: &Cv, printer: &Printer) -> Result<Ending> {
 
 /// The journal of a run: the one that the call names, or else one in the folder of results until these are written. A fit
 /// that the clock may stop is not kept: another run would end elsewhere.
-fn journal_of(args: &Cv) -> Result<Option<PathBuf>> {
+fn journal_of(args: &Cv) -> Option<PathBuf> {
     match (&args.journal, &args.results) {
-        (Some(path), _) => Ok(Some(path.clone())),
-        (None, Some(folder)) if args.time_limit.is_none() => {
-            std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-            Ok(Some(folder.join(JOURNAL)))
-        }
-        _ => Ok(None),
+        (Some(path), _) => Some(path.clone()),
+        (None, Some(folder)) if args.time_limit.is_none() => Some(folder.join(JOURNAL)),
+        _ => None,
     }
 }
 
@@ -167,6 +164,10 @@ pub fn evaluated(
         data = readable(data, &first.settings(), &options.images, &threads, printer)?;
     }
     let folds = cut.folds(&data, compute.seed)?;
+    // Data that cannot be used leave no empty folder behind.
+    if let Some(folder) = journal.filter(|path| path.ends_with(JOURNAL)).and_then(Path::parent) {
+        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    }
     let opened = journal.map(|path| open_journal(path, printer)).transpose()?;
     let plan = Plan {
         data: &data,

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::Ending;
 use crate::args::{DataOptions, ThreadOptions, values};
-use crate::inputs::{check_apart, check_destination, check_input, data_name, load_model};
+use crate::inputs::{check_destination, check_input, data_name, is_standard, load_model};
 use crate::model_data::read_for_model;
 use crate::printer::{Printer, Table, counted, number};
 
@@ -81,12 +81,20 @@ Examples:
 /// Predicts the rows and measures how far the predictions are from the labels.
 pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     check_input(&args.data)?;
+    let again = [
+        ("--by", args.by.is_some()),
+        ("--against", args.against.is_some()),
+        ("--beside", !args.beside.is_empty()),
+    ];
+    if let Some((option, _)) = again.iter().find(|(_, given)| *given && is_standard(&args.data)) {
+        return Err(Error::usage(format!(
+            "{option} reads the data once more, which standard input does not allow"
+        ))
+        .with_remedy("save them to a file"));
+    }
     let per_row = match &args.per_row {
         None => None,
-        Some(path) => {
-            check_apart(path, &[&args.data, &args.model])?;
-            Some((path, TableForm::of(path)?, check_destination(path, args.force)?))
-        }
+        Some(path) => Some((path, TableForm::of(path)?, check_destination(path, args.force)?)),
     };
     let model = load_model(&args.model)?;
     let data = read_for_model(&model, &args.data, &args.options, printer)?;

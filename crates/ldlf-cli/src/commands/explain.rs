@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Ending, plot};
 use crate::args::{ThreadOptions, values};
-use crate::inputs::{check_apart, check_destination, check_input, data_name, load_model};
+use crate::inputs::{check_destination, check_input, data_name, load_model};
 use crate::printer::{Printer, Table, counted};
 
 /// `ldlf explain`.
@@ -80,7 +80,6 @@ pub fn run(args: &Explain, printer: &Printer) -> Result<Ending> {
     let written = match &args.out {
         None => None,
         Some(path) => {
-            check_apart(path, &[&args.model, &args.data])?;
             let what = match plot::Format::of(path) {
                 Ok(_) if args.all || args.row.len() > 1 => {
                     return Err(Error::usage("a figure explains one row").with_remedy(

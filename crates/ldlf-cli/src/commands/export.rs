@@ -11,7 +11,7 @@ use ldlf::internals::onnx::{self, Takes};
 use ldlf::{Error, Result, registry};
 
 use super::Ending;
-use crate::inputs::{check_apart, check_destination, load_model};
+use crate::inputs::{check_destination, load_model};
 use crate::printer::Printer;
 
 /// `ldlf export`.
@@ -60,7 +60,6 @@ Examples:
 /// Writes the model as an ONNX file.
 pub fn run(args: &Export, printer: &Printer) -> Result<Ending> {
     let overwrite = check_destination(&args.onnx, args.force)?;
-    check_apart(&args.onnx, &[&args.model])?;
     let model = load_model(&args.model)?;
     let takes = match args.inputs {
         Inputs::Auto => Takes::Auto,

@@ -11,7 +11,7 @@ use ldlf::{Error, Images, Matrix, Result, Schema, Threads};
 use super::Ending;
 use crate::args::{ImageOptions, ThreadOptions, values};
 use crate::images::{Skipping, to_predict};
-use crate::inputs::{check_apart, check_destination, check_input, is_standard};
+use crate::inputs::{check_destination, check_input, is_standard};
 use crate::printer::{Printer, counted};
 use crate::progress::{ProgressLine, interrupted, listen_for_ctrl_c};
 
@@ -71,7 +71,6 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
         return Err(Error::usage("features are not written to standard output; name a file with --out"));
     }
     let overwrite = check_destination(&args.out, args.force)?;
-    check_apart(&args.out, &[&args.data, &args.network])?;
     let form = TableForm::of(&args.out)?;
     let (network, column) = open(args, printer)?;
     let layers = network.layers();
@@ -106,7 +105,10 @@ pub fn run(args: &Features, printer: &Printer) -> Result<Ending> {
 fn open(args: &Features, printer: &Printer) -> Result<(FeatureNetwork, String)> {
     let column = args.images.image_column.clone();
     let Some(weights) = &args.weights else {
-        check_input(&args.network)?;
+        if !args.network.exists() {
+            return Err(Error::data(format!("{} does not exist", args.network.display()))
+                .with_remedy("name a model file, or a backbone and its weights with --weights FILE"));
+        }
         let network = FeatureNetwork::of_model(&args.network)?;
         let schema: Schema = ldlf::internals::io::model_file::read_parts(&args.network)?.detail("schema")?;
         return Ok((network, column.or(schema.image_column).unwrap_or_else(|| COLUMN.into())));

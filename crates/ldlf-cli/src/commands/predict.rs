@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use clap::Args;
 use ldlf::internals::core::familiarity::UNLIKE;
+use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::io::for_model::stream_for_model;
 use ldlf::internals::io::output::Overwrite;
 use ldlf::internals::io::read::ReadOptions;
@@ -26,7 +27,7 @@ use self::rows::Rows;
 use super::Ending;
 use crate::args::{BadImages, ImageOptions, ThreadOptions, values};
 use crate::images::{Skipping, to_predict};
-use crate::inputs::{check_apart, check_destination, check_input, is_standard, load_model};
+use crate::inputs::{check_destination, check_input, is_standard, load_model};
 use crate::printer::{Printer, STDOUT, counted};
 use crate::progress::{ProgressLine, listen_for_ctrl_c};
 
@@ -120,7 +121,6 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
     }
     let bad_rows_out = check_bad_rows(args, in_parts)?;
     let overwrite = if in_parts { Overwrite::Yes } else { check_destination(&args.out, args.force)? };
-    check_apart(&args.out, &[&args.model, &args.data])?;
     let form = match TableForm::of(&args.out) {
         _ if is_standard(&args.out) => &write::csv::COMMAS,
         Err(error) if in_parts => {
@@ -219,13 +219,15 @@ fn check_bad_rows(args: &Predict, in_parts: bool) -> Result<Option<(&Path, Overw
             .with_remedy("use --bad-rows empty with --keep: rows without a prediction are the bad ones"));
     }
     TableForm::of(path)?;
-    check_apart(path, &[&args.model, &args.data, &args.out])?;
     Ok(Some((path, check_destination(path, args.force)?)))
 }
 
 /// Opens what is to be predicted, if it is of the kind that the model reads.
 fn rows_of(args: &Predict, model: &TrainedModel, printer: &Printer) -> Result<Rows> {
-    model.reads().check(args.images.kind_of(&args.data)?)?;
+    // A table may lie in a folder of images, such as the last predictions.
+    if model.reads() != InputKind::Images || !args.data.is_dir() {
+        model.reads().check(args.images.kind_of(&args.data)?)?;
+    }
     let Some(column) = &model.schema.image_column else {
         if args.latency {
             return Err(Error::usage("--latency is for images; leave it out"));

@@ -16,7 +16,7 @@ use super::cv::{open_journal, watched};
 use crate::args::{FitOptions, values};
 use crate::built_from::BUILD;
 use crate::contenders::share_out;
-use crate::inputs::{check_apart, check_destination, check_input, is_standard};
+use crate::inputs::{check_destination, check_input, is_standard};
 use crate::printer::{Printer, Table, number, word};
 use crate::progress::listen_for_ctrl_c;
 
@@ -154,7 +154,6 @@ pub fn run(args: &Search, printer: &Printer) -> Result<Ending> {
         return Err(Error::usage("a model is not written to standard output; name a file with --out"));
     }
     let overwrite = check_destination(&args.out, args.force)?;
-    check_apart(&args.out, &[&args.data])?;
     let names = std::slice::from_ref(&args.learner);
     let base = &share_out(names, args.preset.as_deref(), &args.fit.network.with(&args.set, names)?)?[0];
     let build = |drawn: &Settings| -> Result<Box<dyn Learner>> {

@@ -20,7 +20,7 @@ use super::predict::refused;
 use crate::args::{FitOptions, values};
 use crate::contenders::share_out;
 use crate::images::readable;
-use crate::inputs::{check_apart, check_checkpoint, check_destination, check_input, is_standard};
+use crate::inputs::{check_checkpoint, check_destination, check_input, is_standard};
 use crate::printer::{Printer, Table, counted, number};
 use crate::progress::{Checkpoints, TrainingWatcher, interrupted, listen_for_ctrl_c, read_checkpoint};
 
@@ -81,6 +81,9 @@ pub struct Train {
 /// Below this fraction of the mean's K-L divergence a model has learnt something from the features.
 const LEAST_GAIN: f64 = 0.995;
 
+/// A K-L divergence of rows from their mean below which they are the same.
+const NO_DIFFERENCE: f64 = 1e-6;
+
 /// What `--help` says after the options.
 pub const HELP: &str = "\
 Examples:
@@ -112,17 +115,12 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
         return Err(Error::usage("a model is not written to standard output; name a file with --out"));
     }
     let overwrite = check_destination(out, args.force)?;
-    check_apart(out, &[&args.data])?;
     if let Some(path) = &args.checkpoint {
         check_checkpoint(path, args.force)?;
-        check_apart(path, &[&args.data, out])?;
     }
     let out_of_fold = match &args.out_of_fold {
         None => None,
-        Some(path) => {
-            check_apart(path, &[&args.data, out])?;
-            Some((path, TableForm::of(path)?, check_destination(path, args.force)?))
-        }
+        Some(path) => Some((path, TableForm::of(path)?, check_destination(path, args.force)?)),
     };
     let preset = args.preset.as_deref();
     let names = std::slice::from_ref(&args.learner);
@@ -209,11 +207,11 @@ pub fn run(args: &Train, printer: &Printer) -> Result<Ending> {
     let stopped_by_hand =
         model.summary.stopped == StopReason::Interrupted && !watcher.reached_stop && interrupted();
     if stopped_by_hand {
-        printer.message(format_args!(
-            "interrupted after {}; the best model so far is in {}",
-            counted(model.summary.iterations, "iteration"),
-            out.display()
-        ));
+        let after = match model.summary.iterations {
+            0 => String::new(),
+            count => format!(" after {}", counted(count, "iteration")),
+        };
+        printer.message(format_args!("interrupted{after}; the best model so far is in {}", out.display()));
     }
     report(args, printer, &data, &columns, &model, started.elapsed())?;
     Ok(if stopped_by_hand { Ending::Interrupted } else { Ending::Done })
@@ -282,7 +280,9 @@ fn report(
     }
     table.fact("model", out);
     printer.text(&table.to_string())?;
-    if let (Some(kl), Some(mean)) = (validation_kl, mean_kl)
+    if mean_kl.is_some_and(|mean| mean < NO_DIFFERENCE) {
+        printer.message("warning: all rows have the same labels: there is nothing to learn");
+    } else if let (Some(kl), Some(mean)) = (validation_kl, mean_kl)
         && *kl > LEAST_GAIN * mean
     {
         printer.message(format_args!(

@@ -96,7 +96,7 @@ error: data.csv line 3, column "x": "oops" is not a number; correct it, name the
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 3: 2 values where the header has 3
+error: data.csv line 3: 2 values where the header has 3 (is the row cut off?)
 
 "#]]
     );
@@ -127,7 +127,7 @@ error: data.csv: a header but no rows
         str![[r#"
 exit 3
 -- stderr
-error: data.csv line 1: the column name "a" stands twice
+error: data.csv line 1: the column name "a" stands twice; rename one of the columns, or leave it out of the file
 
 "#]]
     );
@@ -366,4 +366,208 @@ fn categories_and_missing_values_go_through_all_verbs() {
     folder.write("new.csv", "age,kind\n3,eel\n,cat\n");
     assert!(folder.call("predict m.ldlf new.csv --out p.csv -q").starts_with("exit 0"));
     assert_eq!(folder.read("p.csv").lines().count(), 3);
+}
+
+#[test]
+fn names_that_are_nearly_right_are_answered_with_what_was_meant() {
+    let table = "age,city,Vote_a,Vote_b\n1,x,1,0\n2,y,0,1\n";
+    for (options, near) in [
+        ("--labels vote_*", "no column \"vote_*\" (--labels); did you mean \"Vote_a\"?"),
+        ("--labels Vote_* --ignore citty", "no column \"citty\" (--ignore); did you mean \"city\"?"),
+        ("--labels Vote_* --group AGE", "no column \"AGE\" (--group); did you mean \"age\"?"),
+    ] {
+        let said = refusal(table, options);
+        assert!(said.starts_with("exit 3\n") && said.contains(near), "{options}\n{said}");
+    }
+    let folder = Folder::with_model();
+    folder.write("new.csv", "x_1,X_2,x_3\n1,2,3\n");
+    let said = folder.call("predict mean.ldlf new.csv --out -");
+    assert!(said.contains("no column \"x_2\", which the model needs; did you mean \"X_2\"?"), "{said}");
+}
+
+#[test]
+fn every_bad_cell_has_a_remedy() {
+    for (table, options, remedy) in [
+        (
+            "x,a,b\n1,many,1\n",
+            "--labels a,b",
+            "\"many\" is not a number; correct it, or leave the column out of --labels",
+        ),
+        (
+            "x,a,b,w\n1,1,1,\n",
+            "--labels a,b --sample-weights w",
+            "the value is missing; a weight of 0 leaves the row out",
+        ),
+        (
+            "x,a,b,g\n1,1,1,\n",
+            "--labels a,b --group g",
+            "the value is missing; give a row that is alone a value of its own",
+        ),
+        (
+            "x,a,b,s\n1,1,1,\n",
+            "--labels a,b --split-column s",
+            "the value is missing; write train, valid or test",
+        ),
+        (
+            "x,age\n1,30\n2,\n",
+            "--label-column age --sigma 2",
+            "the label is missing; leave such rows out with --missing-labels skip",
+        ),
+    ] {
+        let said = refusal(table, options);
+        assert!(said.starts_with("exit 3\n") && said.contains(remedy), "{options}\n{said}");
+    }
+}
+
+#[test]
+fn rows_without_a_single_label_are_left_out_on_request() {
+    let folder = Folder::new();
+    folder.write("ages.csv", "x,age\n1,30\n2,\n3,31\n4,NA\n");
+    let said = folder
+        .call("train ages.csv --label-column age --sigma 2 --missing-labels skip --learner mean --out m");
+    assert!(said.contains("data     ages, 2 rows, 1 feature, 2 labels"), "{said}");
+    assert!(said.contains("note: ages.csv: left out 2 rows of which a label is missing"), "{said}");
+}
+
+#[test]
+fn label_values_may_be_negative() {
+    let folder = Folder::new();
+    folder.write("mood.csv", "x,mood\n1,-2\n2,0\n3,1\n");
+    folder
+        .succeed("train mood.csv --label-column mood --sigma 1 --label-values -3..3 --learner mean --out m");
+    assert_eq!(
+        folder.json("inspect m --json")["document"]["schema"]["label_names"].as_array().map(Vec::len),
+        Some(7)
+    );
+    let said = folder.call("train mood.csv --label-column mood --sigma -1 --learner mean --out n");
+    assert!(said.contains("sigma must be a finite number of at least 0, got -1"), "{said}");
+}
+
+#[test]
+fn labels_that_say_nothing_are_noted() {
+    let folder = Folder::new();
+    let rows = |of: fn(usize) -> &'static str| {
+        (0..24).map(|row| format!("{},{}\n", row * 7 % 11, of(row))).collect::<String>()
+    };
+    folder.write(
+        "never.csv",
+        &format!("x,a,b,c\n{}", rows(|row| if row % 3 == 0 { "1,0,3" } else { "2,0,1" })),
+    );
+    let said = folder.call("train never.csv --labels a,b,c --learner mean --out m1");
+    assert!(said.contains("note: never.csv: the label b is 0 in every row"), "{said}");
+    folder.write("same.csv", &format!("x,a,b\n{}", rows(|_| "1,3")));
+    let said = folder.call("train same.csv --labels a,b --set trees=2 --out m2");
+    assert!(said.contains("warning: all rows have the same labels: there is nothing to learn"), "{said}");
+    assert!(!said.contains("-0.0000"), "{said}");
+}
+
+#[test]
+fn a_column_of_nearly_as_many_categories_as_rows_is_noted() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..80).map(|row| format!("{},{},{}\n", 1000 + 7 * row, row % 3, 3 - row % 2)).collect();
+    folder.write("data.csv", &format!("income,a,b\n{rows}"));
+    let said = folder.call("train data.csv --labels a,b --categories income --learner mean --out m");
+    assert!(
+        said.contains(
+            "column \"income\": 80 categories for 80 values say little; if they are numbers use --numeric"
+        ),
+        "{said}"
+    );
+    assert!(!folder.call("train data.csv --labels a,b --learner mean --out n").contains("say little"));
+}
+
+#[test]
+fn files_of_other_programs_are_answered_with_a_way() {
+    let folder = Folder::with_model();
+    for (name, way) in [
+        ("data.json", "to_json(orient=\"records\", lines=True)"),
+        ("data.sav", "save it as .csv or .parquet"),
+    ] {
+        folder.write(name, "[]");
+        let said = folder.call(&format!("predict mean.ldlf {name} --out -"));
+        assert!(said.starts_with("exit 2\n") && said.contains(way), "{said}");
+    }
+}
+
+#[test]
+fn a_list_in_json_lines_matters_only_where_it_is_read() {
+    let folder = Folder::new();
+    let line = |x: i32| format!("{{\"x\":{x},\"a\":1,\"b\":{x},\"tags\":[1,2]}}\n");
+    folder.write("data.jsonl", &[1, 2, 3].map(line).concat());
+    let said = folder.call("train data.jsonl --labels a,b --learner mean --out m");
+    let refused = "data.jsonl line 1, column \"tags\": a list or an object is no value of a table; leave the column out with --ignore \"tags\"";
+    assert!(said.contains(refused), "{said}");
+    folder.succeed("train data.jsonl --labels a,b --ignore tags --learner mean --out m");
+    folder.succeed("predict m data.jsonl --out -");
+}
+
+#[test]
+fn long_identifiers_pass_through_unchanged() {
+    let folder = Folder::new();
+    let ids = ["9007199254740993", "1300000000000000001"];
+    folder.write("data.csv", "x,a,b\n1,1,3\n2,2,1\n");
+    folder.succeed("train data.csv --labels a,b --learner mean --out m");
+    folder.write("new.jsonl", &ids.map(|id| format!("{{\"id\":{id},\"x\":1}}\n")).concat());
+    let out = folder.succeed("predict m new.jsonl --keep id --write mode --out -");
+    assert_eq!(out, format!("id,mode\n{},b\n{},b\n", ids[0], ids[1]));
+}
+
+#[test]
+fn a_note_about_several_files_names_their_folder() {
+    let folder = Folder::new();
+    folder.write("data.csv", "c,a,b\nx,1,3\ny,2,1\n");
+    folder.succeed("train data.csv --labels a,b --learner mean --out m");
+    std::fs::create_dir(folder.path("days")).unwrap();
+    for day in ["days/1.csv", "days/2.csv"] {
+        folder.write(day, "c\nz\nx\n");
+    }
+    let said = folder.call("predict m days --out p.csv");
+    assert!(
+        said.contains("note: days: column \"c\": 2 of 4 values were not seen in training, such as \"z\""),
+        "{said}"
+    );
+}
+
+#[test]
+fn data_that_are_read_twice_do_not_come_from_standard_input() {
+    let folder = Folder::with_model();
+    let votes = folder.read("votes.csv");
+    for option in ["--by x_1", "--against mean.ldlf", "--beside mean.ldlf"] {
+        let said = folder.call_with_input(&format!("evaluate mean.ldlf - --format csv {option}"), &votes);
+        assert!(
+            said.starts_with("exit 2\n")
+                && said.contains("standard input does not allow; save them to a file"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_comparison_of_data_that_cannot_be_used_leaves_no_folder() {
+    let folder = Folder::new();
+    folder.write("data.csv", "x,a,b\n1,1,oops\n");
+    folder.call("cv data.csv --labels a,b --learner mean --folds 2 --results out");
+    assert_eq!(folder.files(), ["data.csv"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_to_is_named_without_temporary_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with_votes();
+    let closed = folder.path("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o555)).unwrap();
+    if std::fs::write(closed.join("try"), "").is_ok() {
+        println!("skipped: this user may write everywhere");
+        return;
+    }
+    let said = folder.call("train votes.csv --labels votes_* --learner mean --out closed/m");
+    assert!(
+        said.contains("exit 1")
+            && said.contains("closed: no file can be written in this folder (permission denied)"),
+        "{said}"
+    );
+    assert!(!said.contains(".tmp"), "{said}");
 }

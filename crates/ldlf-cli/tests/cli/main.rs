@@ -3,6 +3,7 @@
 //! Snapshots stand beside the calls; `SNAPSHOTS=overwrite cargo test -p ldlf-cli --test cli` rewrites them. Digits that a
 //! trained forest gives may differ between processors, so that they are left open with `[..]`.
 
+mod apart;
 mod call;
 mod compare;
 mod data;

@@ -379,7 +379,7 @@ error: votes.csv would overwrite votes.csv, which this call also uses; name anot
         str![[r#"
 exit 2
 -- stderr
-error: votes.csv exists; choose another name or add --force
+error: votes.csv would overwrite votes.csv, which this call also uses; name another output
 
 "#]]
     );

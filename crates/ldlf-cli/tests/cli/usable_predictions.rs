@@ -38,7 +38,7 @@ Monday,a 1,0.25,0.75
         str![[r#"
 exit 3
 -- stderr
-error: good.csv: no column "ID" (--keep); the columns are id, x, y, day
+error: good.csv: no column "ID" (--keep); did you mean "id"? The columns are id, x, y, day
 
 "#]]
     );

@@ -52,7 +52,9 @@ impl SingleLabels {
                 return Err(Error::data(format!("{number} is not a finite number")).at(place()));
             }
             _ => {
-                return Err(Error::data("the label is missing").with_remedy("remove the row").at(place()));
+                return Err(Error::data("the label is missing")
+                    .with_remedy(message!["leave such rows out with ", Subject::MissingLabels, " skip"])
+                    .at(place()));
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::io::{Cursor, Read};
 
 use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 use ldlf_core::columns::{Cell, DecimalMark, MarkEvidence, is_missing, parse_number, parse_number_with};
-use ldlf_core::error::{Message, Place};
+use ldlf_core::error::{Message, Place, shown};
 use ldlf_core::{Error, Result, message};
 
 use super::lines::LineStarts;
@@ -45,6 +45,8 @@ struct TextTable {
     reader: Reader<LineStarts<Box<dyn Read + Send>>>,
     encoding: TextEncoding,
     header: Vec<String>,
+    /// Values of a row: those of the header, and empty ones after its last name.
+    width: usize,
     record: StringRecord,
     line: u64,
     mark: DecimalMark,
@@ -60,17 +62,49 @@ fn open(source: Source) -> Result<Box<dyn Table>> {
     let mut beginning = Vec::new();
     (&mut text).take(BEGINNING).read_to_end(&mut beginning).map_err(|e| read_error(&file, e))?;
     let usual = if format == Format::Tsv { b'\t' } else { b',' };
-    let separator = separator_of(&beginning, usual);
-    let (mark, doubtful) = mark_of(&beginning, separator);
+    let stated = stated_separator(&beginning);
+    let (separator, rows) = match stated {
+        Some((separator, rest)) => (separator, rest),
+        None => (separator_of(&beginning, usual), &beginning[..]),
+    };
+    if rows.contains(&0) {
+        return Err(Error::data("holds zero bytes, as no table of text does")
+            .with_remedy("save it as CSV in UTF-8")
+            .in_file(&file));
+    }
+    let (mark, doubtful) = mark_of(rows, separator);
+    let above = is_above_header(rows, separator);
+    let is_stated = stated.is_some();
     let whole: Box<dyn Read + Send> = Box::new(Cursor::new(beginning).chain(text));
     let reader = built(separator).from_reader(LineStarts::new(whole));
     let (header, record) = (Vec::new(), StringRecord::new());
-    let mut table =
-        TextTable { file, reader, encoding, header, record, line: 0, mark, doubtful, waiting: false };
-    if !table.read_record()? {
+    let mut table = TextTable {
+        file,
+        reader,
+        encoding,
+        header,
+        width: 0,
+        record,
+        line: 0,
+        mark,
+        doubtful,
+        waiting: false,
+    };
+    if (is_stated && !table.read_record()?) || !table.read_record()? {
         return Err(empty(&table.file));
     }
+    table.width = table.record.len();
     table.header = table.record.iter().map(str::to_string).collect();
+    // Spreadsheets write separators after the last column, too.
+    while table.header.len() > 1 && table.header.last().is_some_and(String::is_empty) {
+        table.header.pop();
+    }
+    if above {
+        let first = shown(&table.header[0]);
+        return Err(Error::data(format!("{first:?} stands where the names of the columns are expected"))
+            .with_remedy("remove what is above the header line")
+            .at(table.place()));
+    }
     let numbers: Vec<f64> = table.header.iter().filter_map(|name| name.parse().ok()).collect();
     // Whole numbers may well be names (0, 1, 2, ... or years); measurements are not.
     if numbers.len() == table.header.len() && numbers.iter().any(|v| v.fract() != 0.0 || *v < 0.0) {
@@ -98,6 +132,29 @@ fn first_rows(beginning: &[u8], separator: u8) -> Vec<StringRecord> {
         rows.pop();
     }
     rows
+}
+
+/// The separator that a first line `sep=;` states, as Excel understands it, and what follows the line.
+fn stated_separator(beginning: &[u8]) -> Option<(u8, &[u8])> {
+    let plain = beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(beginning);
+    let unquoted = plain.strip_prefix(b"\"").unwrap_or(plain);
+    let (&separator, rest) = unquoted.strip_prefix(b"sep=")?.split_first()?;
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    (SEPARATORS.contains(&separator) && matches!(rest.first(), Some(b'\n' | b'\r')))
+        .then_some((separator, rest))
+}
+
+/// Whether a title or a remark stands above the names of the columns: one value, and several in all rows after it.
+fn is_above_header(beginning: &[u8], separator: u8) -> bool {
+    SEPARATORS.into_iter().any(|other| {
+        let rows = first_rows(beginning, other);
+        let [first, second, rest @ ..] = &rows[..] else { return false };
+        let least = if other == separator { 2 } else { 3 };
+        let is_alone =
+            first.iter().skip(1).all(str::is_empty) && !first.get(0).unwrap_or_default().is_empty();
+        let is_wide = second.len() >= least && second.iter().all(|name| !name.is_empty());
+        is_alone && is_wide && !rest.is_empty() && rest.iter().all(|row| row.len() == second.len())
+    })
 }
 
 /// The separator that cuts the header into the most names and the rows after it into as many values; the usual one where none does
@@ -172,11 +229,33 @@ impl Table for TextTable {
         if !self.read_record()? {
             return Ok(false);
         }
-        if self.record.len() != self.header.len() {
+        if self.record.len() != self.width {
             let (found, heads) = (self.record.len(), self.header.len());
-            return Err(Error::data(format!("{found} values where the header has {heads}")).at(self.place()));
+            let values = if found == 1 { "1 value".to_string() } else { format!("{found} values") };
+            let wrong = Error::data(format!("{values} where the header has {heads}"));
+            let other =
+                |separator: &u8| self.record.iter().any(|value| value.contains(char::from(*separator)));
+            let note = if self.record.iter().any(|value| value.contains(['\n', '\r'])) {
+                "a quote that begins in this row ends in another, or never"
+            } else if found > self.width {
+                "a value that holds a separator needs quotes"
+            } else if found == 1 && SEPARATORS.iter().any(other) {
+                "other separators than in the header?"
+            } else {
+                "is the row cut off?"
+            };
+            return Err(wrong.with_note(note).at(self.place()));
+        }
+        if let Some(more) = (self.header.len()..self.width).find(|&at| !self.record[at].is_empty()) {
+            return Err(Error::data(format!("a value in column {}, which has no name", more + 1))
+                .with_remedy("name the column in the header line")
+                .at(self.place()));
         }
         Ok(true)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.header.len() > 1 && self.record.iter().all(str::is_empty)
     }
 
     #[inline]
@@ -228,6 +307,30 @@ mod tests {
         }
         assert_eq!(separator_of(b"a\tb\n1\t2\n", b'\t'), b'\t');
         assert_eq!(separator_of(b"a,b\n1,2\n", b'\t'), b',');
+    }
+
+    #[test]
+    fn a_first_line_may_state_the_separator() {
+        for text in ["sep=|\na|b\n", "\u{feff}sep=|\r\na|b\r\n", "\"sep=|\"\na|b\n"] {
+            let (separator, rest) = stated_separator(text.as_bytes()).unwrap();
+            assert_eq!((separator, rest.contains(&b'a')), (b'|', true), "{text:?}");
+        }
+        assert_eq!(stated_separator(b"sep=x\na,b\n"), None);
+        assert_eq!(stated_separator(b"sep=,total\n1,2\n"), None);
+    }
+
+    #[test]
+    fn a_title_above_the_header_is_told_from_a_header() {
+        for (text, above) in [
+            ("# made by X\na,b,c\n1,2,3\n", true),
+            ("Survey;;\na;b;c\n1;2;3\n", true),
+            ("a,b\n1,2\n3,4\n", false),
+            ("a\n1\n2\n", false),
+            ("a,,\n1,,\n2,,\n", false),
+            ("a\n1,2\n", false),
+        ] {
+            assert_eq!(is_above_header(text.as_bytes(), b','), above, "{text:?}");
+        }
     }
 
     #[test]

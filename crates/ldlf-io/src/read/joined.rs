@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use ldlf_core::columns::Cell;
-use ldlf_core::error::{Message, Place};
+use ldlf_core::error::{Message, Place, shown};
 use ldlf_core::{Error, Result};
 
 use super::roles::places;
@@ -13,6 +13,8 @@ use super::table::Table;
 
 /// Files one after the other. The columns of each may have another order than those of the first.
 pub(super) struct Joined {
+    /// The folder or the pattern.
+    name: String,
     current: Box<dyn Table>,
     rest: VecDeque<PathBuf>,
     files: Files,
@@ -28,6 +30,7 @@ impl Joined {
     pub fn new(first: Box<dyn Table>, files: Files) -> Self {
         let header = first.header().to_vec();
         Joined {
+            name: shown(&files.root.display().to_string()),
             current: first,
             rest: files.paths[1..].iter().cloned().collect(),
             files,
@@ -71,6 +74,10 @@ impl Table for Joined {
         self.current.file()
     }
 
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn header(&self) -> &[String] {
         &self.header
     }
@@ -99,6 +106,10 @@ impl Table for Joined {
 
     fn kept_text(&self, column: usize) -> String {
         self.current.kept_text(self.place_of(column))
+    }
+
+    fn is_blank(&self) -> bool {
+        self.current.is_blank()
     }
 
     fn place(&self) -> Place {

@@ -5,8 +5,8 @@ use std::fmt;
 use std::io::{BufReader, Read};
 
 use ldlf_core::columns::Cell;
-use ldlf_core::error::{Message, Place};
-use ldlf_core::{Error, Result};
+use ldlf_core::error::{Message, Place, Subject};
+use ldlf_core::{Error, Result, message};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -60,6 +60,8 @@ struct JsonTable {
     encoding: TextEncoding,
     header: Vec<String>,
     places: HashMap<String, usize>,
+    /// Which columns are asked for: a list is an error in these.
+    chosen: Vec<bool>,
     /// Lines that were read ahead, with their numbers.
     ahead: VecDeque<(u64, Line)>,
     /// Lines read, and the number of the current one.
@@ -78,6 +80,7 @@ fn open(source: Source) -> Result<Box<dyn Table>> {
         encoding,
         header: Vec::new(),
         places: HashMap::new(),
+        chosen: Vec::new(),
         ahead: VecDeque::new(),
         read: 0,
         line: 0,
@@ -115,11 +118,8 @@ impl JsonTable {
             let line: Line = serde_json::from_str(trimmed).map_err(|error| {
                 Error::data(format!("not an object of JSON ({error})"))
                     .with_remedy("write one object per line")
-                    .at(place.clone())
+                    .at(place)
             })?;
-            if let Some((key, _)) = line.0.iter().find(|(_, value)| value.is_array() || value.is_object()) {
-                return Err(Error::data("a list or an object is no value of a table").at(place.column(key)));
-            }
             return Ok(Some((self.read, line)));
         }
     }
@@ -132,6 +132,12 @@ impl Table for JsonTable {
 
     fn header(&self) -> &[String] {
         &self.header
+    }
+
+    fn choose(&mut self, columns: &[usize]) -> Result<()> {
+        self.chosen = vec![false; self.header.len()];
+        columns.iter().for_each(|&column| self.chosen[column] = true);
+        Ok(())
     }
 
     fn numeric(&mut self) -> Result<Vec<bool>> {
@@ -160,6 +166,11 @@ impl Table for JsonTable {
                 .with_remedy("give it in the first line, as null where there is no value")
                 .at(self.place()));
             };
+            if self.chosen.get(place) == Some(&true) && (value.is_array() || value.is_object()) {
+                return Err(Error::data("a list or an object is no value of a table")
+                    .with_remedy(message!["leave the column out with ", Subject::Ignore, " {key:?}"])
+                    .at(self.place().column(&key)));
+            }
             self.row[place] = value;
         }
         Ok(true)
@@ -171,6 +182,17 @@ impl Table for JsonTable {
             Value::Number(number) => number.as_f64().map_or(Cell::Missing, Cell::Number),
             Value::String(text) => Cell::Text(text),
             Value::Null | Value::Array(_) | Value::Object(_) => Cell::Missing,
+        }
+    }
+
+    fn kept_text(&self, column: usize) -> String {
+        match &self.row[column] {
+            Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+            Value::Bool(value) => value.to_string(),
+            Value::String(text) => text.clone(),
+            // A double would round the long numbers of identifiers.
+            Value::Number(number) if number.is_i64() || number.is_u64() => number.to_string(),
+            Value::Number(number) => number.as_f64().map_or_else(String::new, |number| number.to_string()),
         }
     }
 

@@ -179,7 +179,7 @@ fn collect(
     mut votes: Votes,
     compare: bool,
 ) -> Result<(Votes, Option<Vec<bool>>, Vec<Message>)> {
-    let file = table.file().to_string();
+    let file = table.name().to_string();
     check_header(&file, table.header())?;
     let column = |name: &str| find(&file, table.header(), name, Subject::Long);
     let (item, label) = (column(&columns.item)?, column(&columns.label)?);
@@ -193,6 +193,9 @@ fn collect(
     table.choose(&chosen)?;
     let (mut first, mut differs, mut unlabelled) = (Vec::new(), vec![false; width], 0u64);
     while table.next_row()? {
+        if table.is_blank() {
+            continue;
+        }
         let row = CurrentRow(table.as_ref());
         let given = category_of(table.cell(label));
         if ldlf_core::columns::is_missing(&given) {
@@ -269,6 +272,10 @@ impl Table for Items {
         self.table.file()
     }
 
+    fn name(&self) -> &str {
+        self.table.name()
+    }
+
     fn header(&self) -> &[String] {
         self.table.header()
     }
@@ -287,6 +294,9 @@ impl Table for Items {
 
     fn next_row(&mut self) -> Result<bool> {
         while self.table.next_row()? {
+            if self.table.is_blank() {
+                continue;
+            }
             if self.seen.insert(CurrentRow(self.table.as_ref()).key(self.item)?) {
                 return Ok(true);
             }

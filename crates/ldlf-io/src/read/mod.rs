@@ -65,7 +65,7 @@ pub use long::LongColumns;
 pub use plan::ColumnPlan;
 pub(crate) use source::Source;
 use source::Tables;
-pub use source::is_folder_of_tables;
+pub use source::{is_file_of, is_folder_of_tables};
 
 /// What the columns of a file are for.
 ///
@@ -312,6 +312,11 @@ fn unknown_extension(path: &Path) -> Error {
             .with_remedy("decompress it, or compress it by gzip, zstd or bzip2"),
         Some("xls" | "xlsb" | "ods") => {
             Error::usage("this kind of spreadsheet is not read").with_remedy("save it as .xlsx or .csv")
+        }
+        Some("json") => Error::usage("JSON is read as one object per line")
+            .with_remedy("save it as .jsonl, in pandas with to_json(orient=\"records\", lines=True)"),
+        Some("sav" | "dta" | "sas7bdat" | "rds" | "rdata" | "pkl" | "pickle" | "h5" | "hdf5") => {
+            Error::usage("files of this kind are not read").with_remedy("save it as .csv or .parquet")
         }
         _ => Error::usage("the extension names no known format").with_remedy(message![
             "give ",

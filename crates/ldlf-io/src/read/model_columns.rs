@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use ldlf_core::columns::{Column, Columns, Encoding, IS_MISSING};
 use ldlf_core::{Error, Result, Schema};
 
-use super::roles::{check_header, listed, places};
+use super::roles::{check_header, meant, places};
 use super::table::Table;
 
 /// Columns with where they stand in a table.
@@ -46,9 +46,8 @@ impl ModelColumns {
 }
 
 fn needed(table: &dyn Table, name: &str) -> Error {
-    let columns = listed(table.header());
-    Error::data(format!("no column {name:?}, which the model needs; the columns are {columns}"))
-        .in_file(table.file())
+    let meant = meant(name, table.header());
+    Error::data(format!("no column {name:?}, which the model needs; {meant}")).in_file(table.file())
 }
 
 /// A column of numbers that may not be missing: nothing says what to fill in.

@@ -142,6 +142,10 @@ impl Table for Partition {
         self.named(column).map_or_else(|| self.file.kept_text(column), str::to_string)
     }
 
+    fn is_blank(&self) -> bool {
+        self.file.is_blank()
+    }
+
     fn place(&self) -> Place {
         self.file.place()
     }

@@ -1,7 +1,7 @@
 //! What every column of a table is for and how it is read, found out in a pass over the table.
 
-use ldlf_core::columns::{Decision, Profile};
-use ldlf_core::error::{Message, shown};
+use ldlf_core::columns::{Decision, Profile, Wish};
+use ldlf_core::error::{Message, Subject, shown};
 use ldlf_core::{Error, Result, message};
 use serde::Serialize;
 
@@ -36,6 +36,9 @@ impl ColumnPlan {
     }
 }
 
+/// Categories that a column may well have.
+const MOST_EXPECTED: usize = 50;
+
 /// How features are read, with the plan of their columns.
 #[derive(Default)]
 pub(super) struct Planned {
@@ -52,12 +55,15 @@ pub(super) fn features(table: &mut dyn Table, roles: &Roles) -> Result<Planned> 
     let names: Vec<String> = columns.iter().map(|&column| table.header()[column].clone()).collect();
     let mut rows = 0u64;
     while table.next_row()? {
+        if table.is_blank() {
+            continue;
+        }
         rows += 1;
         for ((profile, &column), name) in profiles.iter_mut().zip(&columns).zip(&names) {
             profile.see(table.cell(column), || table.place().column(name));
         }
     }
-    let file = table.file().to_string();
+    let file = table.name().to_string();
     if rows == 0 {
         return Err(Error::data("a header but no rows").in_file(&file));
     }
@@ -69,6 +75,14 @@ pub(super) fn features(table: &mut dyn Table, roles: &Roles) -> Result<Planned> 
         let shown = shown(name);
         if let Some(note) = &facts.note {
             planned.notices.push(message!["{file}: column {shown:?}: {note}"]);
+        }
+        let present = rows - facts.missing;
+        if let (Wish::Categories, Some(count)) = (wish, facts.categories)
+            && count > MOST_EXPECTED
+            && 2 * count as u64 > present
+        {
+            let numeric = Subject::Numeric;
+            planned.notices.push(message!["{file}: column {shown:?}: {count} categories for {present} values say little; if they are numbers use ", numeric]);
         }
         plan.note = facts.note;
         match decision {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ldlf_core::columns::Wish;
-use ldlf_core::error::{Message, Place, Subject, shown};
+use ldlf_core::error::{Message, Place, Subject, nearest, shown};
 use ldlf_core::{Error, Result, message};
 
 use super::ReadOptions;
@@ -180,8 +180,8 @@ impl HeaderColumns<'_> {
     }
 
     fn unknown(&self, name: &str, role: Subject) -> Error {
-        let columns = listed(self.header);
-        Error::data(message!["no column {name:?} (", role, "); the columns are {columns}"]).in_file(self.file)
+        let remedy = meant(name, self.header);
+        Error::data(message!["no column {name:?} (", role, "); {remedy}"]).in_file(self.file)
     }
 
     /// The columns that a name or a pattern means, in the header's order. A column really called so goes first.
@@ -239,9 +239,9 @@ pub(super) fn check_header(file: &str, header: &[String]) -> Result<()> {
     let places = places(header);
     if let Some((_, name)) = header.iter().enumerate().find(|(column, name)| places[name.as_str()] != *column)
     {
-        return Err(
-            Error::data(format!("the column name {name:?} stands twice")).at(Place::file(file).line(1))
-        );
+        return Err(Error::data(format!("the column name {:?} stands twice", shown(name)))
+            .with_remedy("rename one of the columns, or leave it out of the file")
+            .at(Place::file(file).line(1)));
     }
     Ok(())
 }
@@ -260,6 +260,23 @@ pub(super) fn fits(pattern: &str, name: &str) -> bool {
         left = &left[at + part.len()..];
     }
     true
+}
+
+/// Which column was probably meant by a name or a pattern, and which there are.
+pub(super) fn meant(name: &str, header: &[String]) -> String {
+    let small = name.to_lowercase();
+    let in_small = header.iter().find(|known| fits(&small, &known.to_lowercase()));
+    // Of numbered columns the neighbour is not meant.
+    let letters = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    let near = in_small.map(String::as_str).or_else(|| {
+        let known: Vec<&str> = header.iter().map(String::as_str).collect();
+        nearest(name, &known).filter(|near| !name.contains('*') && letters(near) != letters(name))
+    });
+    let columns = listed(header);
+    match near {
+        Some(near) => format!("did you mean {:?}? The columns are {columns}", shown(near)),
+        None => format!("the columns are {columns}"),
+    }
 }
 
 /// The first names of a list, for a message.

@@ -142,7 +142,7 @@ pub(super) struct Files {
     pub format: Option<Format>,
     open: OpenTable,
     /// The folder that the user named: the folders below it may name columns.
-    root: PathBuf,
+    pub root: PathBuf,
 }
 
 impl Files {
@@ -280,4 +280,12 @@ fn files_of(path: &Path, format: Option<Format>) -> Result<Option<Vec<PathBuf>>>
 /// Whether a folder holds a table.
 pub fn is_folder_of_tables(path: &Path) -> bool {
     path.is_dir() && matches!(files_of(path, None), Ok(Some(_)))
+}
+
+/// Whether a file is one of those that a folder or a pattern means.
+pub fn is_file_of(path: &Path, file: &Path) -> bool {
+    let Ok(Some(files)) = files_of(path, None) else { return false };
+    let real = |path: &Path| path.canonicalize().ok();
+    let wanted = real(file);
+    wanted.is_some() && files.iter().any(|found| real(found) == wanted)
 }

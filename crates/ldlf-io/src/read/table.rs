@@ -3,14 +3,14 @@
 
 use ldlf_core::columns::{Cell, Columns, Encoder, category_of, date_text, is_missing, parse_number};
 use ldlf_core::error::{Message, Place, Subject};
-use ldlf_core::{Error, ErrorKind, Features, Result, Schema, message};
+use ldlf_core::{Dataset, Error, ErrorKind, Features, Result, Schema, message};
 
 use super::assemble::{check_part, check_weight};
 use super::gather::RowGatherer;
 use super::long::LongVotes;
 use super::model_columns::ModelColumns;
 use super::plan::{self, ColumnPlan};
-use super::roles::{Roles, find, kept_columns};
+use super::roles::{Roles, find, kept_columns, listed};
 use super::table_rows::TableRows;
 use super::{BadRow, Loaded, MissingLabels, ReadOptions, RowBlock, RowStream, Tables, Wanted};
 
@@ -18,6 +18,11 @@ use super::{BadRow, Loaded, MissingLabels, ReadOptions, RowBlock, RowStream, Tab
 pub(crate) trait Table: Send {
     /// What messages call the file.
     fn file(&self) -> &str;
+
+    /// What messages call all of the table, where it is several files.
+    fn name(&self) -> &str {
+        self.file()
+    }
 
     /// The names of the columns.
     fn header(&self) -> &[String];
@@ -46,6 +51,11 @@ pub(crate) trait Table: Send {
             Cell::Date(seconds) => date_text(seconds),
             Cell::Text(text) => text.to_string(),
         }
+    }
+
+    /// Whether nothing but separators stands in the current row of a text, as spreadsheets leave it below a table.
+    fn is_blank(&self) -> bool {
+        false
     }
 
     /// Where the current row lies.
@@ -86,8 +96,22 @@ impl CurrentRow<'_> {
 
     /// What a column names, in its one spelling (`4` and `4.0` are one); it must not be missing.
     pub fn key(&self, column: usize) -> Result<String> {
+        if let Some(long) = self.long_number(column) {
+            return Ok(long);
+        }
         let key = category_of(self.0.cell(column));
         if is_missing(&key) { Err(self.fault(column, "the value is missing")) } else { Ok(key) }
+    }
+
+    /// A whole number of so many digits that a double rounds it, as it stands in the file: an identifier.
+    fn long_number(&self, column: usize) -> Option<String> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let is_long = match self.0.cell(column) {
+            Cell::Number(number) => number.abs() >= EXACT,
+            Cell::Text(text) => text.len() > 15 && text.parse::<i128>().is_ok(),
+            _ => false,
+        };
+        is_long.then(|| self.0.kept_text(column))
     }
 
     /// A label; none where it is missing.
@@ -96,7 +120,18 @@ impl CurrentRow<'_> {
             Cell::Missing => Ok(None),
             Cell::Number(number) if number.is_nan() => Ok(None),
             Cell::Text(text) if is_missing(text) => Ok(None),
-            _ => self.number(column).map(Some),
+            _ => self.number(column).map(Some).map_err(|error| {
+                error.or_remedy(message!["correct it, or leave the column out of ", Subject::Labels])
+            }),
+        }
+    }
+
+    fn is_missing(&self, column: usize) -> bool {
+        match self.0.cell(column) {
+            Cell::Missing => true,
+            Cell::Number(number) => number.is_nan(),
+            Cell::Text(text) => is_missing(text),
+            Cell::Boolean(_) | Cell::Date(_) => false,
         }
     }
 
@@ -104,7 +139,9 @@ impl CurrentRow<'_> {
     fn text(&self, column: usize) -> Result<String> {
         match self.0.cell(column) {
             Cell::Text(text) if !text.is_empty() => Ok(text.to_string()),
-            Cell::Number(number) if !number.is_nan() => Ok(number.to_string()),
+            Cell::Number(number) if !number.is_nan() => {
+                Ok(self.long_number(column).unwrap_or_else(|| number.to_string()))
+            }
             Cell::Boolean(value) => Ok(value.to_string()),
             Cell::Date(seconds) => Ok(seconds.to_string()),
             _ => Err(self.fault(column, "the value is missing")),
@@ -218,8 +255,12 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
     let mut encoder = RowEncoder::new(columns);
     let mut rows = TableRows::new(encoder.width(), &roles, long.as_ref(), options);
     let mut row = vec![0f32; encoder.width()];
-    let mut without_votes = 0;
+    let (mut without_votes, mut blank) = (0, 0);
     while table.next_row()? {
+        if table.is_blank() {
+            blank += 1;
+            continue;
+        }
         match rows.push_labels(table.as_ref(), &roles, long.as_ref(), options.missing_labels)? {
             Labelled::Yes => {}
             Labelled::Skipped => continue,
@@ -232,7 +273,7 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
         rows.features.push(&row).map_err(|error| error.in_file(table.file()))?;
         rows.push_others(table.as_ref(), &roles)?;
     }
-    let file = table.file().to_string();
+    let file = table.name().to_string();
     if rows.features.rows() == 0 {
         return Err(match (without_votes, rows.missing_labels) {
             (0, 0) => Error::data("a header but no rows"),
@@ -247,6 +288,11 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
         notices.append(&mut long.notices);
     }
     notices.extend(rows.missing_notice(&file, options.missing_labels));
+    match blank {
+        0 => {}
+        1 => notices.push(message!["{file}: left out 1 empty row"]),
+        _ => notices.push(message!["{file}: left out {blank} empty rows"]),
+    }
     if long.is_none() || options.votes.is_some() {
         notices.extend(table.notices());
     }
@@ -254,11 +300,29 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
         notices.extend(encoder.notices(&file));
     }
     let header = table.header().to_vec();
+    let are_columns = !roles.labels.is_empty() && model.is_none();
     let mut loaded =
         rows.finish(&file, tables.stem(), &header, roles, encoder.columns, long.as_ref(), model, options)?;
-    loaded.notices.splice(0..0, notices);
+    notices.append(&mut loaded.notices);
+    notices.extend(are_columns.then(|| never_given(&file, &loaded.dataset)).flatten());
+    loaded.notices = notices;
     loaded.plan = plan;
     Ok(loaded)
+}
+
+/// Labels that are 0 in every row, which a learner can only predict as such.
+fn never_given(file: &str, data: &Dataset) -> Option<Message> {
+    let names = &data.schema().label_names;
+    let never: Vec<String> = (0..data.labels())
+        .filter(|&label| (0..data.rows()).all(|row| data.targets().row(row)[label] == 0.0))
+        .map(|label| names[label].clone())
+        .collect();
+    let listed = listed(&never);
+    match never.len() {
+        0 => None,
+        1 => Some(message!["{file}: the label {listed} is 0 in every row"]),
+        count => Some(message!["{file}: {count} labels are 0 in every row: {listed}"]),
+    }
 }
 
 /// The plan of a table for learning, without reading more than its columns need.
@@ -302,6 +366,10 @@ impl TableRows {
         missing: MissingLabels,
     ) -> Result<Labelled> {
         let row = CurrentRow(table);
+        if missing == MissingLabels::Skip && roles.single.is_some_and(|column| row.is_missing(column)) {
+            self.missing_labels += 1;
+            return Ok(Labelled::Skipped);
+        }
         if let (Some(long), Some(item)) = (long, roles.item) {
             let Some(votes) = long.of(&row.key(item)?) else { return Ok(Labelled::WithoutVotes) };
             self.targets.push(votes, &|_| table.place())?;
@@ -357,16 +425,19 @@ impl TableRows {
             self.singles.push(table.cell(column), &|| row.place(column))?;
         }
         if let Some(column) = roles.weights {
-            let weight = row.finite(column)?;
+            let unweighted = |error: Error| error.or_remedy("a weight of 0 leaves the row out");
+            let weight = row.finite(column).map_err(unweighted)?;
             self.weights.push(check_weight(weight).map_err(|error| error.at(row.place(column)))?);
         }
         if let Some(column) = roles.split {
-            let part = row.text(column)?;
+            let unnamed = |error: Error| error.or_remedy("write train, valid or test");
+            let part = row.text(column).map_err(unnamed)?;
             check_part(&part).map_err(|error| error.at(row.place(column)))?;
             self.split.push(part);
         }
         if let Some(column) = roles.group {
-            self.groups.push(&row.text(column)?);
+            let ungrouped = |error: Error| error.or_remedy("give a row that is alone a value of its own");
+            self.groups.push(&row.text(column).map_err(ungrouped)?);
         }
         if let Some(column) = roles.image {
             self.images.push(row.text(column)?);
@@ -455,7 +526,7 @@ impl RowStream for TableStream {
 
     fn notices(&self) -> Vec<Message> {
         let mut notices = self.table.notices();
-        notices.extend(self.encoder.notices(self.table.file()));
+        notices.extend(self.encoder.notices(self.table.name()));
         notices
     }
 }

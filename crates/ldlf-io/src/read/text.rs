@@ -77,9 +77,12 @@ impl<R: Read> Utf8<R> {
             match self.raw[..] {
                 [0xff, 0xfe, ..] => self.set(UTF_16_LITTLE),
                 [0xfe, 0xff, ..] => self.set(UTF_16_BIG),
+                // Without a mark, plain characters tell.
+                [1..=0x7f, 0, 1..=0x7f, 0, ..] => self.set(UTF_16_LITTLE),
+                [0, 1..=0x7f, 0, 1..=0x7f, ..] => self.set(UTF_16_BIG),
                 _ => {}
             }
-            if self.state() != PLAIN {
+            if matches!(self.raw[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
                 self.raw.drain(..2);
             }
         }
@@ -182,6 +185,9 @@ mod tests {
                 units.iter().flat_map(|u| u.to_be_bytes()).collect(),
             ] {
                 assert_eq!(read(&bytes), (text.to_string(), Some("f: the text was read as UTF-16".into())));
+                if text.starts_with("plain") {
+                    assert_eq!(read(&bytes[2..]).0, text, "without its mark");
+                }
             }
         }
         let (text, said) = read(b"tr\xe8s bien \x80");

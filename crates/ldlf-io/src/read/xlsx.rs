@@ -1,11 +1,12 @@
 //! Excel workbooks (`.xlsx`): the first sheet that is not empty, with the names of the columns in its first row. A workbook is read
 //! whole into memory.
 
+use std::collections::BTreeSet;
 use std::io::Cursor;
 
 use calamine::{Data, Reader, Xlsx, XlsxError};
 use ldlf_core::columns::Cell;
-use ldlf_core::error::{Message, Place};
+use ldlf_core::error::{Message, Place, shown};
 use ldlf_core::{Error, Result, message};
 
 use super::table::Table;
@@ -27,7 +28,7 @@ struct SheetTable {
     rows: Vec<SheetRow>,
     /// The current row, from 1; the header is row 0.
     row: usize,
-    notice: Option<Message>,
+    notices: Vec<Message>,
 }
 
 fn open(source: Source) -> Result<Box<dyn Table>> {
@@ -44,9 +45,37 @@ fn open(source: Source) -> Result<Box<dyn Table>> {
     let Some((_, first)) = rows.first() else { return Err(empty(&file)) };
     let (places, header): (Vec<u32>, Vec<String>) =
         first.iter().map(|(column, name)| (*column, name.to_string().trim().to_string())).unzip();
-    let notice = (sheets > 1)
-        .then(|| message!["{file}: the sheet {name:?} was read, the first of {sheets} that is not empty"]);
-    Ok(Box::new(SheetTable { file, header, places, rows, row: 0, notice }))
+    if let ([above], [0], [_, under, below, ..]) = (&header[..], &places[..], &rows[..])
+        && under.1.len() > 1
+        && below.1.len() > 1
+    {
+        return Err(Error::data(format!(
+            "{:?} stands where the names of the columns are expected",
+            shown(above)
+        ))
+        .with_remedy("remove what is above the header line")
+        .at(Place::file(&file).line(u64::from(rows[0].0) + 1)));
+    }
+    let mut notices = Vec::new();
+    if sheets > 1 {
+        notices
+            .push(message!["{file}: the sheet {name:?} was read, the first of {sheets} that is not empty"]);
+    }
+    let others = rows.iter().flat_map(|(_, cells)| cells).map(|(column, _)| *column);
+    let unnamed: BTreeSet<u32> = others.filter(|column| places.binary_search(column).is_err()).collect();
+    if !unnamed.is_empty() {
+        let letters = unnamed.iter().take(8).map(|&column| letters_of(column)).collect::<Vec<_>>().join(", ");
+        notices.push(message![
+            "{file}: left out column {letters} of the sheet, which has no name in the first row"
+        ]);
+    }
+    Ok(Box::new(SheetTable { file, header, places, rows, row: 0, notices }))
+}
+
+/// What a spreadsheet calls a column, counted from 0: A, B, ..., Z, AA, ...
+fn letters_of(column: u32) -> String {
+    let letter = char::from(b'A' + (column % 26) as u8);
+    if column < 26 { letter.to_string() } else { letters_of(column / 26 - 1) + &letter.to_string() }
 }
 
 /// The first sheet that is not empty: its name, its rows, and the number of all sheets.
@@ -127,6 +156,16 @@ impl Table for SheetTable {
     }
 
     fn notices(&self) -> Vec<Message> {
-        self.notice.iter().cloned().collect()
+        self.notices.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_the_letters_of_a_spreadsheet() {
+        assert_eq!([0, 25, 26, 51, 52, 701, 702].map(letters_of), ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]);
     }
 }

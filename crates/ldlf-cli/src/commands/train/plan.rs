@@ -12,7 +12,8 @@ const NAMED: usize = 8;
 
 /// All columns, one line each. Of a wide table only those are shown that are not plain numbers, and the first of these.
 pub fn table(columns: &[ColumnPlan]) -> String {
-    let mut table = Table::new(["column", "role", "type", "missing", "categories", "note"]).left_columns(3);
+    let mut table =
+        Table::new(["column", "role", "type", "missing", "categories", "note"]).left_columns(3).last_left();
     let (mut shown, mut left) = (0, 0);
     for column in columns {
         let is_plain =
