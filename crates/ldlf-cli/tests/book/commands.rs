@@ -10,12 +10,12 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::page::{Page, pages, repository};
+use crate::page::{Block, Page, pages, repository};
 use crate::shown::agrees;
 
 /// Blocks of all languages that do not run in any test, each with its reason on its page. Raise it only for a block that needs what a
 /// test machine does not have.
-const NOT_RUN: usize = 17;
+const NOT_RUN: usize = 18;
 
 /// A command with what a page shows of its output.
 struct Call {
@@ -173,4 +173,23 @@ fn blocks_that_do_not_run_are_counted() {
         }
     }
     assert_eq!(marked.len(), NOT_RUN, "{}", marked.join("\n"));
+}
+
+#[test]
+fn every_rust_block_stands_on_a_page_whose_doc_tests_run() {
+    let facade = "crates/ldlf/src/lib.rs";
+    let source = std::fs::read_to_string(repository().join(facade)).expect("the facade");
+    let mut checked = 0;
+    for page in pages().iter().filter(|page| page.runs()) {
+        let runs = |block: &&Block| block.language == "rust" && block.reason.is_empty();
+        let blocks = page.blocks().iter().filter(runs).count();
+        let included = format!("include_str!(\"../../../{}\")", page.path);
+        assert!(
+            blocks == 0 || source.contains(&included),
+            "{}: add #[doc = {included}] to {facade}",
+            page.path
+        );
+        checked += blocks;
+    }
+    assert!(checked > 3, "only {checked} blocks of Rust were found");
 }
