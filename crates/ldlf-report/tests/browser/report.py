@@ -2,7 +2,8 @@
 
     python3 report.py LDLF FOLDER [--screenshots DIR]
 
-LDLF is the command, FOLDER a place for what it writes. The report of `ldlf demo` and one of hostile results are opened.
+LDLF is the command, FOLDER a place for what it writes. The report of `ldlf demo`, one of hostile results and the page of the guide that holds a
+model to play with are opened.
 """
 import base64
 import contextlib
@@ -20,6 +21,7 @@ import urllib.request
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--window-size=1200,900"]
+PLAY = pathlib.Path(__file__).resolve().parents[4] / "docs" / "figures" / "play.html"
 HOSTILE = "<img src=x onerror=\"window.hacked=1\">'&"
 
 
@@ -107,6 +109,12 @@ COLOURS = """const root = getComputedStyle(document.documentElement);
 return [root.backgroundColor, root.color, getComputedStyle(document.querySelector('svg text')).fill];"""
 COLUMN = """const [table, column] = arguments, rows = document.querySelectorAll('table.sortable')[table].tBodies[0].rows;
 return Array.from(rows).map(row => Number(row.cells[column].dataset.key));"""
+SHOWN = """return [Array.from(document.querySelectorAll('.play-labels output')).map(o => parseFloat(o.textContent)),
+    document.getElementById('play-path').textContent,
+    Array.from(document.querySelectorAll('.play-tree line')).map(l => l.getAttribute('stroke-width')).join()];"""
+MOVE = """const slider = document.getElementById('play-feature-0'), low = Number(slider.min), high = Number(slider.max);
+    slider.value = Number(slider.value) > (low + high) / 2 ? low : high; slider.dispatchEvent(new Event('input'));"""
+DIFFERENCE = "return Number(document.getElementById('playground').dataset.difference)"
 HEAD = "return document.querySelectorAll('table.sortable')[arguments[0]].tHead.rows[0].cells[arguments[1]]"
 
 
@@ -190,31 +198,35 @@ class TheReport(unittest.TestCase):
         self.assertEqual(self.browser.run("return getComputedStyle(document.getElementById('theme')).display"), "none")
 
     def test_moving_a_feature_changes_the_distribution_and_the_way_through_the_tree(self):
-        shown = """return [Array.from(document.querySelectorAll('.play-labels output')).map(o => parseFloat(o.textContent)),
-            document.getElementById('play-path').textContent,
-            Array.from(document.querySelectorAll('.play-tree line')).map(l => l.getAttribute('stroke-width')).join()];"""
-        move = """const slider = document.getElementById('play-feature-0'), low = Number(slider.min), high = Number(slider.max);
-            slider.value = Number(slider.value) > (low + high) / 2 ? low : high; slider.dispatchEvent(new Event('input'));"""
         # Soft trees alone: a fit that checks itself may prefer others.
         votes, model, page = self.folder / "demo" / "votes.csv", self.folder / "soft.ldlf", self.folder / "soft.html"
         call = [self.ldlf, "-q", "train", votes, "--labels", "votes_*", "--learner", "sldlf", "--set", "choose=false", "--force", "--out", model]
         subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
         subprocess.run([self.ldlf, "-q", "report", "--model", model, "--data", votes, "--force", "-o", page], check=True)
         self.browser.open(page)
-        before = self.browser.run(shown)
-        self.browser.run(move)
-        after = self.browser.run(shown)
+        self.moves(leaves=64)
+
+    def test_the_page_of_the_guide_does_the_same(self):
+        self.browser.open(PLAY)
+        self.assertLess(self.browser.run(DIFFERENCE), 1e-5)
+        self.moves(leaves=16)
+
+    def moves(self, leaves):
+        """Moves the first feature, takes it back, and chooses another row and another tree."""
+        before = self.browser.run(SHOWN)
+        self.browser.run(MOVE)
+        after = self.browser.run(SHOWN)
         for shares, path, _ in (before, after):
             self.assertAlmostEqual(sum(shares), 100, delta=0.5)
-            self.assertIn("of 64", path)
+            self.assertIn(f"of {leaves} ", path)
         self.assertGreater(max(abs(a - b) for a, b in zip(before[0], after[0])), 1)
         self.assertNotEqual(before[2], after[2])
         self.browser.run("document.getElementById('play-reset').click()")
-        self.assertEqual(self.browser.run(shown), before)
+        self.assertEqual(self.browser.run(SHOWN), before)
         self.browser.run("const rows = document.getElementById('play-row'); rows.value = 3; rows.dispatchEvent(new Event('change'))")
-        self.assertNotEqual(self.browser.run(shown)[0], before[0])
+        self.assertNotEqual(self.browser.run(SHOWN)[0], before[0])
         self.browser.run("const trees = document.getElementById('play-tree'); trees.selectedIndex = 2; trees.dispatchEvent(new Event('change'))")
-        self.assertNotEqual(self.browser.run(shown)[2], before[2])
+        self.assertNotEqual(self.browser.run(SHOWN)[2], before[2])
         self.assertEqual(self.browser.log("browser"), [])
 
     def test_the_page_predicts_what_the_program_predicts(self):
@@ -228,8 +240,7 @@ class TheReport(unittest.TestCase):
             subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
             subprocess.run([self.ldlf, "-q", "report", "--model", model, "--data", votes, "--force", "-o", page], check=True)
             self.browser.open(page)
-            difference = self.browser.run("return Number(document.getElementById('playground').dataset.difference)")
-            self.assertLess(difference, 1e-5, learner)
+            self.assertLess(self.browser.run(DIFFERENCE), 1e-5, learner)
 
     def test_names_from_data_stay_text(self):
         run = {"learner": HOSTILE, "parameters": {}, "folds": [{"kl": 0.1}, {"kl": 0.2}], "mean": {"kl": 0.15}, "std": {"kl": 0.05}}
