@@ -269,8 +269,8 @@ fn report(
     }
     // What a search kept and what a file of weights had; `ldlf inspect` shows all.
     for (name, value) in model.model.inspect() {
-        let shown =
-            name.starts_with("member ") || ["weights", "soft trees", "grown trees", "mean"].contains(&&*name);
+        let members = ["weights", "soft trees", "grown trees", "linear", "mean"];
+        let shown = name.starts_with("member ") || members.contains(&&*name);
         if let (true, Some(value)) = (shown, value.as_str()) {
             table.fact(&name, value);
         }

@@ -511,6 +511,27 @@ fn a_forest_that_checks_itself_says_how_it_compares_with_the_mean() {
 }
 
 #[test]
+fn a_forest_warns_where_the_features_say_nothing_of_the_labels() {
+    let folder = Folder::new();
+    let mixed = |number: u64| (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 1000;
+    let rows: String = (0..120)
+        .map(|row| {
+            format!(
+                "{},{},{},{}\n",
+                mixed(row),
+                mixed(row + 500),
+                1 + mixed(row + 9000) % 9,
+                1 + mixed(row + 70_000) % 9
+            )
+        })
+        .collect();
+    folder.write("noise.csv", &format!("a,b,votes_1,votes_2\n{rows}"));
+    let said = folder.call("--quiet train noise.csv --labels votes_* --out m");
+    assert!(said.starts_with("exit 0\n"), "{said}");
+    assert!(said.contains("warning: no setting beats predicting the mean"), "{said}");
+}
+
+#[test]
 fn out_of_fold_predictions_are_one_line_per_training_row() {
     let folder = Folder::with_votes();
     let train = "--quiet train votes.csv --labels votes_*";
