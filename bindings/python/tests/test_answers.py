@@ -14,8 +14,9 @@ from ldlf.scorers import SCORERS
 from quick import quick
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.neighbors import KNeighborsRegressor
 
 
 @pytest.fixture
@@ -246,3 +247,30 @@ def test_lazy_labels_are_collected(votes):
     X, y = votes
     model = MeanLDL().fit(X, pl.DataFrame(y, schema=["1", "2", "3", "4"]).lazy())
     assert model.label_values_.tolist() == [1, 2, 3, 4]
+
+
+def test_scorers_find_the_labels_of_other_libraries_by_name(distributions):
+    X, y = distributions
+    labels = np.array(list("abcd"))[y.argmax(axis=1)]
+    classifier = LogisticRegression().fit(X, labels)
+    frame = pd.DataFrame(y, columns=list("abcd"))
+    expected = SCORERS["neg_kl"](classifier, X, y)
+    for form in (frame, frame[list("dbca")], pl.from_pandas(frame[list("cdab")])):
+        assert SCORERS["neg_kl"](classifier, X, form) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="y has the label 'e', the model has not; the model has 'd', y has not"):
+        SCORERS["neg_kl"](classifier, X, frame.rename(columns={"d": "e"}))
+    with pytest.raises(ValueError, match="y has 3 labels, the model 4"):
+        SCORERS["neg_kl"](classifier, X, frame[list("abc")])
+
+
+def test_ordered_scorers_of_other_libraries_take_values_by_the_columns_of_y(distributions):
+    X, y = distributions
+    frame = pd.DataFrame(y, columns=["1", "2", "3", "4"])
+    expected = measures.mae_mean(y, KNeighborsRegressor().fit(X, y).predict(X), label_values=[1, 2, 3, 4])
+    for order in ("1234", "4231"):
+        shuffled = frame[list(order)]
+        neighbours = KNeighborsRegressor().fit(X, shuffled)
+        assert -SCORERS["neg_mae_mean"](neighbours, X, shuffled) == pytest.approx(expected, rel=1e-5), order
+    classifier = LogisticRegression().fit(X, y.argmax(axis=1) + 1)
+    by_class = SCORERS["neg_mae_mean"](classifier, X, frame)
+    assert SCORERS["neg_mae_mean"](classifier, X, frame[list("4231")]) == pytest.approx(by_class)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class MeasureScorer(_BaseScorer):
     """Scores distributions by a measure of :data:`ldlf.measures.MEASURES`, with the sign that makes higher better.
 
-    y is what ``fit`` takes; its columns are found by name. A measure of ordered labels compares with y where it is one number per row;
+    y is what ``fit`` takes; its columns are found by name, of another library's model by its ``classes_``. A measure of ordered labels compares with y where it is one number per row;
     where y holds distributions, it reads the true value off them as it does off the predictions. With scikit-learn's metadata routing,
     ``SCORERS["neg_kl"].set_score_request(sample_weight=True)`` gives a scorer that counts rows by their weights.
     """
@@ -86,19 +86,29 @@ class MeasureScorer(_BaseScorer):
             raise TypeError(
                 f"{type(estimator).__name__} predicts no distributions; {self.measure} needs one number per label and row"
             )
-        array, columns = _targets._array(y)
-        if array.ndim == 1 and isinstance(classes, np.ndarray) and not MEASURES[self.measure].ordered:
-            truth, unseen = _targets.scored(y, _targets.Labels(classes, None, None), strict=False)
-            y, rows = truth, with_unseen(rows, unseen)
+        known = classes.tolist() if isinstance(classes, np.ndarray) and classes.shape == rows.shape[1:] else None
+        truth, columns = _targets._array(y)
+        if truth.ndim == 2:
+            if truth.shape[1] != rows.shape[1]:
+                raise ValueError(f"y has {truth.shape[1]} labels, the model {rows.shape[1]}")
+            if columns is not None and known is not None:
+                found = _targets._distinct(_targets._texts(columns))
+                truth = truth[:, _targets.place_by_name(found, _targets._texts(known), "y", "the model", must=True)]
         if not MEASURES[self.measure].ordered:
-            return float(self._score_func(np.asarray(y), rows, sample_weight=sample_weight))
-        known = classes if isinstance(classes, np.ndarray) else columns
-        values = None if known is None else _targets._as_numbers(list(known))
+            if truth.ndim == 1 and known is not None:
+                truth, unseen = _targets.scored(y, _targets.Labels(np.asarray(classes), None, None), strict=False)
+                rows = with_unseen(rows, unseen)
+            return float(self._score_func(truth, rows, sample_weight=sample_weight))
+        # Without classes, the numbers that the model predicts stand for y's columns.
+        named = columns if known is None else known
+        values = None if named is None else _targets._as_numbers(named)
         if values is None:
             raise ValueError(
                 f"{self.measure} needs labels that stand for numbers; the classes of the model or the columns of y name none"
             )
-        return float(self._score_func(np.asarray(y), rows, label_values=values, sample_weight=sample_weight))
+        rising = np.argsort(values)
+        truth = truth[:, rising] if truth.ndim == 2 else truth
+        return float(self._score_func(truth, rows[:, rising], label_values=values[rising], sample_weight=sample_weight))
 
     def __repr__(self) -> str:
         return f"MeasureScorer({self.measure!r})"
