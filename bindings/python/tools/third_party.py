@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 """Writes `THIRD-PARTY.txt`: the crates that the wheel links on any platform, and the licence texts that they ship, equal ones once.
 
-Run it when Cargo.lock changes; a test compares the list of crates. Needs cargo and the crates' sources (`cargo fetch`).
+Run it when Cargo.lock changes; a test compares the list of crates. Needs cargo and the crates' sources (`cargo fetch`). For the program
+that a release brings: third_party.py ldlf-cli FILE
 """
 
 import hashlib
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 TARGET = HERE / "THIRD-PARTY.txt"
-HEAD = """The compiled part of this package contains the following crates, under the licences named. Their licence texts follow.
-
-"""
+WHEEL = "ldlf-python"
 
 
-def crates():
+def crates(package=WHEEL):
     """Name, version and licence of every crate that is linked, ours left out."""
     told = subprocess.run(
-        ["cargo", "tree", "--locked", "--package", "ldlf-python", "--edges", "normal,no-proc-macro"]
+        ["cargo", "tree", "--locked", "--package", package, "--edges", "normal,no-proc-macro"]
         + ["--target", "all", "--prefix", "none", "--format", "{p}|{l}"],
         cwd=HERE,
         check=True,
@@ -50,9 +50,11 @@ def table(entries):
     return "".join(f"{name} {version}: {licence}\n" for name, version, licence in entries)
 
 
-def notices():
+def notices(package=WHEEL):
     """The whole file."""
-    entries = crates()
+    entries = crates(package)
+    what = "The compiled part of this package" if package == WHEEL else "This program"
+    head = f"{what} contains the following crates, under the licences named. Their licence texts follow.\n\n"
     shared = {}
     for name, version, _ in entries:
         for text in texts(name, version):
@@ -62,8 +64,9 @@ def notices():
     parts = [
         f"{'=' * 100}\n{', '.join(dict.fromkeys(names))}\n{'-' * 100}\n{text}\n" for text, names in shared.values()
     ]
-    return HEAD + table(entries) + "\n" + "\n".join(parts)
+    return head + table(entries) + "\n" + "\n".join(parts)
 
 
 if __name__ == "__main__":
-    TARGET.write_text(notices())
+    package, target = sys.argv[1:] or (WHEEL, TARGET)
+    Path(target).write_text(notices(package), encoding="utf-8")
