@@ -70,6 +70,10 @@ def test_licences_are_those_of_the_repository_and_third_parties_are_named():
     missing = {name for name, _, _ in linked} - named
     assert not missing, f"run tools/third_party.py: {missing}"
     assert all(licence for _, _, licence in linked)
+    # The program of a release is built with all that the command can do.
+    assert {"burn", "parquet"} <= {name for name, _, _ in third_party.crates("ldlf-cli")} - {
+        name for name, _, _ in linked
+    }
 
 
 def test_the_version_stands_in_one_place():
@@ -78,6 +82,18 @@ def test_the_version_stands_in_one_place():
     assert set(re.findall(r'path = "crates/[a-z-]+", version = "(.*?)"', told)) == {version}
     assert importlib.metadata.version("ldlf") == ldlf.__version__ == version
     assert f'version: "{version}"' in (PACKAGE / "conda" / "recipe.yaml").read_text()
+
+
+def test_the_recipe_for_conda_is_one_and_needs_what_the_wheel_needs():
+    from rattler_build import Stage0Recipe, VariantConfig
+
+    recipe = Stage0Recipe.from_file(PACKAGE / "conda" / "recipe.yaml")
+    tools = {"c_compiler": ["gcc"], "c_stdlib": ["sysroot"], "rust_compiler": ["rust"]}
+    (rendered,) = recipe.render(VariantConfig({"python_min": ["3.10"], **tools}))
+    assert rendered.recipe.about.license == importlib.metadata.metadata("ldlf")["License-Expression"]
+    needed = [one for one in importlib.metadata.requires("ldlf") if "extra ==" not in one]
+    assert {one.replace(" ", "") for one in rendered.recipe.requirements.run} == {*needed, "python"}
+    assert rendered.recipe.requirements.host[0] == "python 3.10.*"
 
 
 def test_metadata_are_complete():
