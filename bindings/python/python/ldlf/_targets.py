@@ -18,6 +18,9 @@ from ._inputs import aligned, column_labels
 #: Text that is a number without doubt.
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
+#: Different whole numbers beyond which y holds no classes, if a third of the rows differ.
+MOST_NUMBERS = 100
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -34,8 +37,11 @@ class Labels:
     named: bool = False
 
 
-def learn(y: Any, label_values: Any, sigma: Any) -> tuple[np.ndarray, Labels]:
-    """Targets ``[rows, labels]`` in double precision, and what their columns stand for."""
+def learn(y: Any, label_values: Any, sigma: Any, *, rows: int | None = None) -> tuple[np.ndarray, Labels]:
+    """Targets ``[rows, labels]`` in double precision, and what their columns stand for.
+
+    ``rows`` is how many rows y stands for, where it holds every label once.
+    """
     array, columns = _array(y)
     given = None if label_values is None else _numbers(label_values, "label_values")
     if array.ndim == 2:
@@ -51,7 +57,7 @@ def learn(y: Any, label_values: Any, sigma: Any) -> tuple[np.ndarray, Labels]:
     if given is not None:
         return _one_hot(array, given), Labels(_whole(given), [_name(value) for value in given], given)
     classes = _declared_classes(y)
-    classes = _classes(array) if classes is None else classes
+    classes = _classes(array, len(array) if rows is None else rows) if classes is None else classes
     # An array of objects may hold numbers too.
     plain = np.asarray(classes.tolist())
     numbers = plain.astype(np.float64) if np.issubdtype(plain.dtype, np.number) else None
@@ -194,7 +200,7 @@ def _declared_classes(y: Any) -> np.ndarray | None:
     return labels if labels.dtype.kind in "biuf" else labels.astype(object)
 
 
-def _classes(array: np.ndarray) -> np.ndarray:
+def _classes(array: np.ndarray, rows: int) -> np.ndarray:
     """The distinct labels; refuses what is no class."""
     remedy = "pass sigma, the spread of an ordered label, and label_values, the numbers it may take; or use LDLForestRegressor"
     if array.dtype.kind in "mM":
@@ -205,10 +211,16 @@ def _classes(array: np.ndarray) -> np.ndarray:
             f"y row {row}: {array[row]} has a fraction: continuous numbers are no classes (Unknown label type: continuous); {remedy}"
         )
     try:
-        return np.unique(array)
+        classes: np.ndarray = np.unique(array)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in array.tolist()})
         raise ValueError(f"y must hold labels of one kind, numbers or text, got {' and '.join(kinds)}") from None
+    if array.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS and 3 * len(classes) >= rows:
+        raise ValueError(
+            f"y holds {len(classes)} different numbers in {rows} rows, and each would be a class; for prices, counts and the like "
+            f"{remedy}; if they are classes, pass them as text, y.astype(str)"
+        )
+    return classes
 
 
 def _refuse_missing(array: np.ndarray) -> None:

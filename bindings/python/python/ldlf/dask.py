@@ -230,17 +230,19 @@ class LDLForest(_estimators.LDLForest):
 
     def _learn_labels(self, y: Any, client: Client | None) -> _targets.Labels:
         """What the columns stand for: known from the columns, or the distinct labels of all rows."""
+        rows = None
         if isinstance(y, dd.DataFrame):
             sample = y._meta.iloc[:0]
         elif y.ndim == 2:
             sample = np.empty((0, int(y.shape[1])))
         elif y.ndim == 1:
-            distinct = delayed(lambda part: np.unique(np.asarray(part)))
+            distinct = delayed(lambda part: (np.unique(np.asarray(part)), len(part)))
             parts = _compute([distinct(part) for part in _partitions(y)], client)
-            sample = np.unique(np.concatenate(parts))
+            sample = np.unique(np.concatenate([labels for labels, _ in parts]))
+            rows = sum(count for _, count in parts)
         else:
             raise ValueError(f"y must have one or two dimensions, got {y.ndim}")
-        return _targets.learn(sample, self.label_values, self.sigma)[1]
+        return _targets.learn(sample, self.label_values, self.sigma, rows=rows)[1]
 
     def _lazily(self, method: str, X: Any, columns: Sequence[Any] | None, kind: Any, **arguments: Any) -> Any:
         """A method of the fitted estimator on every partition; ``columns`` are those of the result, None a result of one dimension."""
