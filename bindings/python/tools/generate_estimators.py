@@ -50,6 +50,9 @@ CLASS_NAMES = {
     "mean": "MeanLDL",
 }
 
+# Learners whose classes others add parameters to: the classifier, the regressor and the forest on a cluster.
+EXTENDED = ["sldlf"]
+
 # Settings that keep the example in a docstring quick; each learner takes those it has.
 QUICK = {"trees": 5, "depth": 4, "iterations": 20, "epochs": 5, "rounds": 20, "min_iterations": 20}
 
@@ -101,7 +104,7 @@ HEAD = '''"""{what} as an estimator. Written by tools/generate_estimators.py fro
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import {typing}
 
 {imports}
 '''
@@ -233,9 +236,21 @@ def argument(name, kind, default):
     ]
 
 
+def typed_parameters(entry):
+    """The parameters as a type, for classes that add some to those of another."""
+    name = class_name(entry["name"])
+    lines = ["", "", f"class {name}Parameters(TypedDict, total=False):"]
+    lines += [f'    """The parameters of :class:`{name}`."""', ""]
+    kinds = [(parameter["name"], annotation(parameter)) for parameter in entry["parameters"]]
+    return lines + [
+        f"    {key}: {kind}" for key, kind in kinds + [(shared, kind) for shared, _, kind, *_ in shared_by(entry)]
+    ]
+
+
 def source(entry):
     name = class_name(entry["name"])
-    lines = ["", "", f"class {name}({base(entry)}):", *docstring(entry, name), ""]
+    lines = typed_parameters(entry) if entry["name"] in EXTENDED else []
+    lines += ["", "", f"class {name}({base(entry)}):", *docstring(entry, name), ""]
     names = [parameter["name"] for parameter in entry["parameters"]]
     lines.append(f'    _learner = "{entry["name"]}"')
     if names:
@@ -290,7 +305,8 @@ def generate(entries, *, deep=False):
     if deep:
         imports.append("from ._deep import DeepEstimator")
     what = "Every learner on a deep network" if deep else "Every learner"
-    lines = HEAD.format(what=what, imports="\n".join(imports)).splitlines()
+    typing = "Any, Literal" if deep else "Any, Literal, TypedDict"
+    lines = HEAD.format(what=what, typing=typing, imports="\n".join(imports)).splitlines()
     for entry in entries:
         lines += source(entry)
     name, of = ("DEEP_LEARNERS", "on a deep network ") if deep else ("LEARNERS", "")

@@ -98,6 +98,8 @@ def estimators(module: str) -> list[tuple[str, str]]:
     """The classes of a module of estimators, each with its learner."""
     rows = []
     for node in filter(public, parsed(module).body):
+        if not isinstance(node, ast.ClassDef) or ast.unparse(node.bases[0]) == "TypedDict":
+            continue
         learner = learner_of(node)
         # The sentence ends with the learner's name, which leads the way here.
         about = re.sub(r" \(`[^`]*`\)\.$", ".", first_sentence(node))

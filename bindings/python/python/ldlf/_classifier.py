@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -10,9 +10,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ._estimators import LDLForest
+from ._estimators import LDLForest, LDLForestParameters
 from ._signature import with_parameters_of
 from ._targets import Labels
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class LDLForestClassifier(ClassifierMixin, LDLForest):
@@ -40,7 +43,7 @@ class LDLForestClassifier(ClassifierMixin, LDLForest):
 
     class_weight: Any
 
-    def __init__(self, *, class_weight: Any = None, **parameters: Any) -> None:
+    def __init__(self, *, class_weight: Any = None, **parameters: Unpack[LDLForestParameters]) -> None:
         super().__init__(**parameters)
         self.class_weight = class_weight
 

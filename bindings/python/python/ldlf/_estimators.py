@@ -2,9 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from ._base import DistributionEstimator, LDLEstimator, ValueEstimator
+
+
+class LDLForestParameters(TypedDict, total=False):
+    """The parameters of :class:`LDLForest`."""
+
+    trees: int | Literal["auto"]
+    choose: bool
+    leave_out: int
+    given_back: float
+    grown_trees: int | Literal["auto"]
+    depth: int | Literal["auto"]
+    units: int | Literal["auto"]
+    bias: bool
+    scaling: Literal["raw", "standard", "common", "ranks", "relevance", "auto"]
+    feature_clip: float | None
+    bins: int
+    init: Literal["random", "greedy", "auto"]
+    loss: Literal["trees", "forest", "auto"]
+    optimizer: Literal["sgd", "adam", "adamw"]
+    learning_rate: float
+    momentum: float
+    schedule: Literal["constant", "step", "cosine"]
+    warm_up: float
+    step_every: int
+    step_factor: float
+    weight_decay: float | Literal["auto"]
+    dropout: float | Literal["auto"]
+    batch_size: int
+    iterations: int
+    epochs: float | None
+    min_iterations: int
+    leaf_every: int
+    leaf_rows: Literal["batches", "epoch", "all", "auto"]
+    leaf_iterations: int
+    leaf_prior: float | Literal["auto"]
+    early_stopping: bool | Literal["auto"]
+    validation_fraction: float
+    patience: int
+    tolerance: float | None
+    label_values: Any
+    sigma: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: bool
+    warm_start: bool
 
 
 class LDLForest(DistributionEstimator):

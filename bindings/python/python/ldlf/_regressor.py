@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,8 +11,11 @@ from sklearn.utils.validation import column_or_1d
 
 from . import _engine, _targets
 from ._distribution import LabelDistribution
-from ._estimators import LDLForest
+from ._estimators import LDLForest, LDLForestParameters
 from ._signature import with_parameters_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Labels that continuous numbers are spread over, and the most that whole numbers make.
 GRID, MOST = 64, 500
@@ -51,7 +54,9 @@ class LDLForestRegressor(RegressorMixin, LDLForest):
 
     estimate: Literal["mean", "median"]
 
-    def __init__(self, *, estimate: Literal["mean", "median"] = "mean", **parameters: Any) -> None:
+    def __init__(
+        self, *, estimate: Literal["mean", "median"] = "mean", **parameters: Unpack[LDLForestParameters]
+    ) -> None:
         super().__init__(**parameters)
         self.estimate = estimate
 

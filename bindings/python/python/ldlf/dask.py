@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import dask.array as da
 import dask.dataframe as dd
@@ -28,8 +28,12 @@ from sklearn.utils.validation import check_is_fitted
 from . import _engine, _estimators, _inputs, _shards, _targets
 from ._base import Progress
 from ._cluster import Here, Workers
+from ._estimators import LDLForestParameters
 from ._progress import Bar
 from ._signature import with_parameters_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
 
 #: What suits large mini-batches better than the defaults of one process.
 DEFAULTS: dict[str, Any] = {"batch_size": 65536, "learning_rate": 0.03, "min_iterations": 300, "leaf_every": 20}
@@ -62,7 +66,7 @@ class LDLForest(_estimators.LDLForest):
     min_iterations : int, default=300
     leaf_every : int, default=20
     **parameters
-        As of :class:`ldlf.LDLForest`. ``n_jobs`` are the threads of this process; workers use their own.
+        As of :class:`ldlf.LDLForest`.
 
     Examples
     --------
@@ -73,10 +77,15 @@ class LDLForest(_estimators.LDLForest):
     (2, 5)
     """
 
+    # Whoever sees one partition cannot tell whether a column counts the rows of all.
+    _infers_numbers = False
+
     client: Client | None
     virtual_shards: int
 
-    def __init__(self, client: Client | None = None, *, virtual_shards: int = 16, **parameters: Any) -> None:
+    def __init__(
+        self, client: Client | None = None, *, virtual_shards: int = 16, **parameters: Unpack[LDLForestParameters]
+    ) -> None:
         super().__init__(**{**DEFAULTS, **parameters})
         self.client = client
         self.virtual_shards = virtual_shards
@@ -96,7 +105,7 @@ class LDLForest(_estimators.LDLForest):
         eval_set: Any = None,
         callback: Callable[[Progress], bool | None] | None = None,
         calibrate: float | None = None,
-    ) -> Any:
+    ) -> Self:
         """Learns from rows.
 
         Parameters
