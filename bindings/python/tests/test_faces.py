@@ -1,5 +1,6 @@
 """The faces of an estimator: a regressor, a distribution as an object, names that lead somewhere."""
 
+import inspect
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.inspection import partial_dependence
 from sklearn.metrics import r2_score
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -331,8 +332,57 @@ def test_a_folder_that_is_missing_is_a_file_not_found(distributions, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("n_estimators", "trees"), ("dept", "depth"), ("optimiser", "optimizer"), ("max_iter", "iterations")],
+    [("dept", "depth"), ("max_depth", "depth"), ("optimiser", "optimizer"), ("n_estimator", "trees")],
 )
 def test_a_wrong_name_of_a_parameter_leads_to_the_right_one(name, meant):
     with pytest.raises(TypeError, match=f"LDLForest has no parameter '{name}'; did you mean '{meant}'?"):
         LDLForest(**{name: 3})
+
+
+def test_names_of_scikit_learn_set_the_same_parameters(distributions):
+    forest = LDLForest(n_estimators=7, max_iter=60, tol=0.5, n_iter_no_change=3)
+    assert forest.get_params() == LDLForest(trees=7, iterations=60, tolerance=0.5, patience=3).get_params()
+    assert "n_estimators" not in forest.get_params() and not hasattr(forest, "n_estimators")
+    assert clone(forest).get_params() == forest.get_params()
+    assert forest.set_params(n_estimators=9).trees == 9
+    assert LDLForest.from_preset("paper", n_estimators=3).trees == 3
+    assert LDLForestClassifier(n_estimators=4, class_weight="balanced").trees == 4
+    assert LDLForestRegressor(max_iter=5).iterations == 5
+    assert ldlf.LDLogitBoost(n_estimators=4, min_samples_leaf=2.0).rounds == 4
+    with pytest.raises(TypeError, match="LDLForest: 'trees' is given twice"):
+        LDLForest(trees=3, n_estimators=4)
+    with pytest.raises(ValueError, match="Invalid parameter 'n_estimator'"):
+        forest.set_params(n_estimator=3)
+
+
+def test_every_name_of_scikit_learn_leads_to_a_parameter():
+    for cls in ldlf.LEARNERS.values():
+        defaults = cls().get_params()
+        for other, own in cls._known_as.items():
+            assert other not in defaults and cls(**{other: defaults[own]}).get_params() == defaults, (cls, other)
+
+
+def test_searches_take_names_of_scikit_learn(distributions):
+    pipeline = make_pipeline(StandardScaler(), ldlf.KNeighborsLDL())
+    search = GridSearchCV(pipeline, {"kneighborsldl__n_neighbors": [2, 20]}, cv=3).fit(*distributions)
+    assert search.best_estimator_[-1].neighbors == search.best_params_["kneighborsldl__n_neighbors"]
+
+
+@pytest.mark.parametrize("face", [LDLForestClassifier, LDLForestRegressor])
+def test_the_faces_say_what_their_parameters_are(face):
+    parameters, notes = face.__doc__.split("\nNotes\n")
+    for name in inspect.signature(face).parameters:
+        assert parameters.count(f"\n{name} : ") == 1, name
+    assert f"``{face.__name__}.from_preset``" in notes and "- ``paper``:" in notes
+    assert "**parameters" not in parameters and notes.count("\nExamples\n") == 1
+
+
+def test_many_different_whole_numbers_are_no_classes():
+    X, _ = make_mixture(300)
+    prices = np.random.default_rng(0).integers(10_000, size=300)
+    for y in (prices, prices.astype(float)):
+        with pytest.raises(ValueError, match=r"different numbers in 300 rows.*pass sigma.*y.astype\(str\)"):
+            MeanLDL().fit(X, y)
+    assert len(MeanLDL().fit(X, prices.astype(str)).classes_) == len(np.unique(prices))
+    assert len(MeanLDL().fit(X, prices % 100).classes_) == len(np.unique(prices % 100))
+    assert len(MeanLDL(sigma=50.0).fit(X, prices % 1000).classes_) > 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import json
 import math
@@ -97,9 +98,14 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
     n_jobs: int | None
     verbose: bool
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if "__init__" in cls.__dict__:
+            setattr(cls, "__init__", _by_any_name(cls.__init__))  # noqa: B010
+
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         accepted = inspect.signature(cls.__init__).parameters
-        for name in parameters:
+        for name in cls._own_names(parameters):
             if name not in accepted and not any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
                 close = difflib.get_close_matches(name, [*accepted, *cls._known_as], n=1)
                 meant = cls._known_as.get(name) or (cls._known_as.get(close[0], close[0]) if close else None)
@@ -109,6 +115,27 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}; {hint}")
         made: Self = super().__new__(cls)
         return made
+
+    @classmethod
+    def _own_names(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The parameters with ours in place of scikit-learn's names."""
+        own: dict[str, Any] = {}
+        for name, value in parameters.items():
+            meant = cls._known_as.get(name, name)
+            if meant in own or (meant != name and meant in parameters):
+                raise TypeError(f"{cls.__name__}: {meant!r} is given twice, also by another library's name for it")
+            own[meant] = value
+        return own
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters, also by scikit-learn's names for them; ``get_params`` gives ours.
+
+        >>> from ldlf import LDLForest
+        >>> LDLForest(n_estimators=10).set_params(max_iter=500)
+        LDLForest(iterations=500, trees=10)
+        """
+        super().set_params(**self._own_names(params))
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,7 +160,7 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         if preset not in cls._presets:
             has = ", ".join(cls._presets) or "no presets"
             raise ValueError(f"{cls.__name__} has no preset {preset!r}; it has {has}")
-        return cls(**{**cls._presets[preset], **parameters})
+        return cls(**{**cls._presets[preset], **cls._own_names(parameters)})
 
     def fit(
         self,
@@ -493,6 +520,18 @@ class DistributionEstimator(LDLEstimator):
         check_consistent_length(truth, distributions)
         weights = self._row_weights(sample_weight, distributions, y)
         return -_engine.measure("kl", truth, with_unseen(distributions, unseen), weights)
+
+
+def _by_any_name(init: Callable[..., None]) -> Callable[..., None]:
+    """An ``__init__`` that also takes scikit-learn's names of parameters. Its signature, which ``get_params`` and ``clone`` read, has ours
+    alone.
+    """
+
+    @functools.wraps(init)
+    def __init__(self: Any, *arguments: Any, **parameters: Any) -> None:
+        init(self, *arguments, **self._own_names(parameters))
+
+    return __init__
 
 
 def with_unseen(distributions: np.ndarray, labels: int) -> np.ndarray:
