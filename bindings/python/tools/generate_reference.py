@@ -131,7 +131,8 @@ def exported(module: str) -> list[ast.AST]:
 def page() -> str:
     text = [f"# Python\n\n{MADE}\n"]
     text.append(
-        "`help(ldlf.LDLForest)` in Python says all: parameters, shapes, examples; `bindings/python/tools/reference.py FOLDER` makes pages of it. "
+        '`help(ldlf.LDLForest)` in Python says all: parameters, shapes, examples. <a href="../python/index.html">In the book</a> it has pages, '
+        "which `bindings/python/tools/reference.py FOLDER` makes anywhere. "
         "Installation, and how it fits scikit-learn and PyTorch: [bindings/python](../../bindings/python/README.md).\n"
     )
     text.append(

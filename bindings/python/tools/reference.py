@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -30,7 +31,22 @@ def build(folder: Path) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pdoc.pdoc(*modules, output_directory=folder)
+    unlink(folder)
     return modules
+
+
+def unlink(folder: Path) -> None:
+    """Makes plain text of links to what the pages do not show: pdoc links every name that it knows, also of inherited methods."""
+    pages = {path.resolve(): path.read_text() for path in folder.rglob("*.html")}
+    shown = {path: set(re.findall(r'\bid="([^"]*)"', text)) for path, text in pages.items()}
+    for path, text in pages.items():
+
+        def kept(link: re.Match[str], path: Path = path) -> str:
+            page, anchor = link[1].split("#", 1)
+            target = (path.parent / page).resolve() if page else path
+            return link[0] if anchor in shown.get(target, {anchor}) else link[2]
+
+        path.write_text(re.sub(r'(?s)<a href="([^":]*#[^"]*)">(.*?)</a>', kept, text))
 
 
 if __name__ == "__main__":
