@@ -89,14 +89,16 @@ pub fn fitted_to_model(
     options: &ReadOptions,
     model: &TrainedModel,
 ) -> Result<Dataset> {
-    let data = with_labels_of_model(data, path, model)?;
+    let format = options.format.or_else(|| Format::of_input(path)).or(path.is_dir().then_some(Format::Csv));
+    let columns_named = format.is_some_and(Format::names_columns) && options.votes.is_none();
+    let are_named = columns_named || options.long.is_some() || !options.labels.is_empty();
+    let data = with_labels_of_model(data, are_named, path, model)?;
     let expected = model.schema.label_names.len();
     if data.labels() != expected {
         return Err(Error::data(format!("{} labels where the model has {expected}", data.labels()))
             .with_remedy("give the labels it was trained on")
             .in_file(path));
     }
-    let format = options.format.or_else(|| Format::of_input(path));
     if format.is_some_and(Format::is_open_ended) {
         let wide = widened(data.features()?.clone(), model.features);
         return data.with_inputs(wide);
@@ -104,13 +106,18 @@ pub fn fitted_to_model(
     Ok(data)
 }
 
-/// The rows with their labels in the model's order: by name, where the file has names. Labels of other names are refused.
-fn with_labels_of_model(data: Dataset, path: &Path, model: &TrainedModel) -> Result<Dataset> {
+/// The rows with their labels in the model's order: by name, where their source has names. Labels of other names are refused.
+fn with_labels_of_model(
+    data: Dataset,
+    are_named: bool,
+    path: &Path,
+    model: &TrainedModel,
+) -> Result<Dataset> {
     let (found, wanted) = (&data.schema().label_names, &model.schema.label_names);
-    // Names that nobody gave say nothing.
-    let unnamed =
-        |names: &[String]| names.iter().enumerate().all(|(at, name)| *name == format!("label_{at}"));
-    if found == wanted || found.len() != wanted.len() || unnamed(found) || unnamed(wanted) {
+    // A model of a source without names has names that nobody gave, which say nothing beside others.
+    let unnamed = wanted.iter().enumerate().all(|(at, name)| *name == format!("label_{at}"));
+    let says_nothing = !are_named || (unnamed && !found.iter().any(|name| wanted.contains(name)));
+    if found == wanted || found.len() != wanted.len() || says_nothing {
         return Ok(data);
     }
     let place = |name: &String| found.iter().position(|other| other == name);

@@ -69,3 +69,39 @@ fn another_number_of_labels_is_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn labels_with_the_names_of_unnamed_ones_are_matched_by_name_too() {
+    let folder = TempDir::new().unwrap();
+    let labels = ReadOptions { labels: vec!["label_*".into()], ..ReadOptions::default() };
+    let model = model_of(&file(&folder, "a.csv", "x,label_0,label_1,label_2\n1,5,3,2\n"), &labels);
+    let turned = file(&folder, "b.csv", "label_2,x,label_0,label_1\n0.2,1,0.5,0.3\n");
+    for options in [&labels, &ReadOptions::default()] {
+        let data = read_for_model(&turned, &model, options).unwrap().dataset;
+        assert_eq!(data.schema().label_names, model.schema.label_names);
+        assert_eq!(data.targets().as_slice(), [0.5, 0.3, 0.2]);
+    }
+    // Where the source has no names, or the model, the order is all there is.
+    let features = ReadOptions { features: vec!["x".into()], ..ReadOptions::default() };
+    let unnamed = file(&folder, "c.svm", "2,3,5 1:1\n");
+    let of_named = read_for_model(&unnamed, &model, &features).unwrap().dataset;
+    assert_eq!(of_named.targets().as_slice(), [0.2, 0.3, 0.5]);
+    let of_unnamed = model_of(&unnamed, &features);
+    let other = ReadOptions { labels: vec!["b".into(), "a".into(), "c".into()], ..features.clone() };
+    let named = file(&folder, "d.csv", "x,a,b,c\n1,0.5,0.3,0.2\n");
+    assert_eq!(
+        read_for_model(&named, &of_unnamed, &other).unwrap().dataset.targets().as_slice(),
+        [0.3, 0.5, 0.2]
+    );
+    // Some of the names, but not all, are of other labels.
+    let some = ReadOptions {
+        labels: vec!["label_1".into(), "label_2".into(), "x".into()],
+        ..ReadOptions::default()
+    };
+    let error = read_for_model(
+        &file(&folder, "e.csv", "x,label_1,label_2,z\n1,1,1,1\n"),
+        &of_unnamed,
+        &ReadOptions { features: vec!["z".into()], ..some },
+    );
+    assert!(error.unwrap_err().to_string().contains("\"x\" is no label of the model"));
+}
