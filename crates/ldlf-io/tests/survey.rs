@@ -11,6 +11,11 @@ use arrow_array::{ArrayRef, BooleanArray, Date32Array, Float64Array, RecordBatch
 use ldlf_core::Dataset;
 use ldlf_io::read::{ReadOptions, read};
 
+use self::workbook::Cell;
+
+#[path = "fixtures/workbook.rs"]
+mod workbook;
+
 const ROWS: usize = 40;
 
 /// One respondent.
@@ -106,62 +111,26 @@ fn as_parquet(path: &Path) {
     writer.close().unwrap();
 }
 
-/// A sheet of texts, numbers and yes and no.
-fn as_xlsx(path: &Path) {
-    let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
-    let number = |number: f64| format!("<c><v>{number}</v></c>");
-    let mut rows = format!("<row>{}</row>", header().split(';').map(text).collect::<String>());
-    for a in answers() {
-        let cells = [
-            text(&a.respondent),
-            text(&format!("2021-03-{:02}", a.day)),
-            text(a.city),
-            a.member.map_or("<c/>".into(), |member| format!("<c t=\"b\"><v>{}</v></c>", u8::from(member))),
-            a.income.map_or("<c/>".into(), number),
-            number(a.share),
+/// A sheet of texts, numbers, yes and no, and dates as Excel stores them.
+fn as_xlsx(path: &Path, from_1904: bool) {
+    let header = header();
+    let answers = answers();
+    let mut rows: Vec<Vec<Cell<'_>>> = vec![header.split(';').map(Cell::Text).collect()];
+    // 2021-03-01 in days since the end of 1899, or since 1904.
+    let first = if from_1904 { 44_256 - 1462 } else { 44_256 };
+    for a in &answers {
+        let mut cells = vec![
+            Cell::Text(&a.respondent),
+            Cell::Date((first + a.day - 1) as f64),
+            Cell::Text(a.city),
+            a.member.map_or(Cell::Empty, Cell::Boolean),
+            a.income.map_or(Cell::Empty, Cell::Number),
+            Cell::Number(a.share),
         ];
-        let votes: String = a.votes.iter().map(|&votes| number(votes as f64)).collect();
-        write!(rows, "<row>{}{votes}</row>", cells.concat()).unwrap();
+        cells.extend(a.votes.iter().map(|&votes| Cell::Number(votes as f64)));
+        rows.push(cells);
     }
-    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-    let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-    let package = "http://schemas.openxmlformats.org/package/2006";
-    let files = [
-        (
-            "[Content_Types].xml",
-            format!(
-                "<Types xmlns=\"{package}/content-types\"><Default Extension=\"xml\" ContentType=\"application/xml\"/></Types>"
-            ),
-        ),
-        (
-            "_rels/.rels",
-            format!(
-                "<Relationships xmlns=\"{package}/relationships\"><Relationship Id=\"r1\" Type=\"{office}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
-            ),
-        ),
-        (
-            "xl/workbook.xml",
-            format!(
-                "<workbook xmlns=\"{main}\" xmlns:r=\"{office}\"><sheets><sheet name=\"s\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>"
-            ),
-        ),
-        (
-            "xl/_rels/workbook.xml.rels",
-            format!(
-                "<Relationships xmlns=\"{package}/relationships\"><Relationship Id=\"r1\" Type=\"{office}/worksheet\" Target=\"worksheets/sheet1.xml\"/></Relationships>"
-            ),
-        ),
-        (
-            "xl/worksheets/sheet1.xml",
-            format!("<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData></worksheet>"),
-        ),
-    ];
-    let mut archive = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
-    for (name, content) in files {
-        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        archive.write_all(content.as_bytes()).unwrap();
-    }
-    archive.finish().unwrap();
+    workbook::write(path, from_1904, &rows);
 }
 
 fn dataset(path: &Path) -> Dataset {
@@ -180,9 +149,17 @@ fn a_survey_is_the_same_rows_in_every_format() {
     );
     packed.write_all(as_csv().as_bytes()).unwrap();
     packed.finish().unwrap();
+    let file = |name: &str| std::fs::File::create(at(name)).unwrap();
+    let mut packed = zstd::Encoder::new(file("survey.csv.zst"), 0).unwrap();
+    packed.write_all(as_csv().as_bytes()).unwrap();
+    packed.finish().unwrap();
+    let mut packed = bzip2::write::BzEncoder::new(file("survey.csv.bz2"), bzip2::Compression::fast());
+    packed.write_all(as_csv().as_bytes()).unwrap();
+    packed.finish().unwrap();
     std::fs::write(at("survey.jsonl"), as_json_lines()).unwrap();
     as_parquet(&at("survey.parquet"));
-    as_xlsx(&at("survey.xlsx"));
+    as_xlsx(&at("survey.xlsx"), false);
+    as_xlsx(&at("from-1904.xlsx"), true);
 
     let csv = dataset(&at("survey.csv"));
     let names = csv.schema().feature_names.as_ref().unwrap();
@@ -205,7 +182,15 @@ fn a_survey_is_the_same_rows_in_every_format() {
     let mut row = vec![0.0; wanted.len()];
     csv.features().unwrap().copy_row_into(1, &mut row);
     assert_eq!((row[9], row[11]), (1611.5, 0.01), "decimal commas, thousands and percent signs: {row:?}");
-    for other in ["survey.csv.gz", "survey.jsonl", "survey.parquet", "survey.xlsx"] {
+    for other in [
+        "survey.csv.gz",
+        "survey.csv.zst",
+        "survey.csv.bz2",
+        "survey.jsonl",
+        "survey.parquet",
+        "survey.xlsx",
+        "from-1904.xlsx",
+    ] {
         let other_data = dataset(&at(other));
         assert_eq!(other_data.schema(), csv.schema(), "{other}");
         assert_eq!(other_data.features().unwrap(), csv.features().unwrap(), "{other}");

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::Cursor;
 
-use calamine::{Data, Reader, Xlsx, XlsxError};
+use calamine::{Data, ExcelDateTime, ExcelDateTimeType, Reader, Xlsx, XlsxError};
 use ldlf_core::columns::Cell;
 use ldlf_core::error::{Message, Place, shown};
 use ldlf_core::{Error, Result, message};
@@ -104,6 +104,14 @@ fn first_sheet(bytes: Vec<u8>) -> std::result::Result<(String, Vec<SheetRow>, us
     Ok((String::new(), Vec::new(), names.len()))
 }
 
+/// Seconds since the beginning of 1970.
+fn seconds_of(date: &ExcelDateTime) -> i64 {
+    // Days since the end of 1899, of which 25,569 end with 1969; in workbooks that count from 1904, 1,462 fewer.
+    let in_1904 = *date == ExcelDateTime::new(date.as_f64(), ExcelDateTimeType::DateTime, true);
+    let before_1970 = if in_1904 { 25_569.0 - 1462.0 } else { 25_569.0 };
+    ((date.as_f64() - before_1970) * 86_400.0).round() as i64
+}
+
 impl SheetTable {
     fn data(&self, row: usize, column: usize) -> &Data {
         let Some((_, cells)) = self.rows.get(row) else { return &Data::Empty };
@@ -139,8 +147,9 @@ impl Table for SheetTable {
             Data::Float(number) => Cell::Number(*number),
             Data::Bool(value) => Cell::Boolean(*value),
             Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => Cell::Text(text),
-            // Days since the end of 1899, of which 25,569 end with 1969.
-            Data::DateTime(date) => Cell::Date(((date.as_f64() - 25_569.0) * 86_400.0).round() as i64),
+            // A duration such as 30:15 is a number of days.
+            Data::DateTime(time) if time.is_duration() => Cell::Number(time.as_f64()),
+            Data::DateTime(date) => Cell::Date(seconds_of(date)),
             _ => Cell::Missing,
         }
     }
