@@ -63,7 +63,8 @@ impl Roles {
         let vote = one(&beside.map(|long| long.label.clone()), Subject::Long)?;
         let mut labels = table.choose(&options.labels, Subject::Labels, &mut taken)?;
         if let (Some(values), None) = (&options.label_values, long) {
-            notices.extend(in_order_of_values(file, header, &mut labels, values)?);
+            let is_given = options.labels.iter().all(|name| table.places.contains_key(name.as_str()));
+            notices.extend(in_order_of_values(file, header, &mut labels, values, is_given)?);
         }
         if labels.is_empty() && single.is_none() && options.votes.is_none() && long.is_none() {
             let columns = listed(header);
