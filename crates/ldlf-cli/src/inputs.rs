@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Id};
 use ldlf::internals::io::output::{Overwrite, check_output};
-use ldlf::internals::io::read::is_file_of;
+use ldlf::internals::io::read::{is_file_of, is_pattern};
 use ldlf::{Error, Result, TrainedModel, registry};
 
 /// Whether a path stands for standard input or output.
@@ -20,7 +20,7 @@ pub fn check_input(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(_) => Ok(()),
         // The reader looks for the files of a pattern.
-        Err(_) if path.file_name().is_some_and(|name| name.to_string_lossy().contains('*')) => Ok(()),
+        Err(_) if is_pattern(path) => Ok(()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             Err(Error::data(format!("{} does not exist", path.display())))
         }

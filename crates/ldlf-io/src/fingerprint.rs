@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ldlf_core::{Error, Result};
 
@@ -28,6 +28,21 @@ pub fn of_file(path: &Path) -> Result<(u64, u32)> {
         Ok((found.len(), sum.sum()))
     };
     read().map_err(|e| Error::io(path, e))
+}
+
+/// The length of some files together and a checksum of their fingerprints; of a single file its own.
+pub fn of_files(paths: &[PathBuf]) -> Result<(u64, u32)> {
+    if let [path] = paths {
+        return of_file(path);
+    }
+    let (mut sum, mut length) = (flate2::Crc::new(), 0u64);
+    for path in paths {
+        let (bytes, own) = of_file(path)?;
+        length = length.saturating_add(bytes);
+        sum.update(&bytes.to_le_bytes());
+        sum.update(&own.to_le_bytes());
+    }
+    Ok((length, sum.sum()))
 }
 
 /// The number of some names and a checksum of them in their order.

@@ -65,7 +65,7 @@ pub use long::LongColumns;
 pub use plan::ColumnPlan;
 pub(crate) use source::Source;
 use source::Tables;
-pub use source::{is_file_of, is_folder_of_tables};
+pub use source::{files_meant, is_file_of, is_folder_of_tables, is_pattern};
 
 /// What the columns of a file are for.
 ///

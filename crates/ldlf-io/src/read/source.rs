@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use ldlf_core::error::{Subject, shown};
@@ -141,7 +141,7 @@ pub(super) struct Files {
     pub paths: Vec<PathBuf>,
     pub format: Option<Format>,
     open: OpenTable,
-    /// The folder that the user named: the folders below it may name columns.
+    /// The folder that the user named, or that stands before the first star of a pattern: the folders below it may name columns.
     pub root: PathBuf,
 }
 
@@ -180,7 +180,8 @@ impl Tables {
         match open {
             Some(open) => {
                 let stem = if path == Path::new("-") { "stdin".into() } else { stem(path) };
-                let files = Files { paths, format, open, root: path.to_path_buf() };
+                let root = Pattern::of(path).map_or_else(|| path.to_path_buf(), |pattern| pattern.root);
+                let files = Files { paths, format, open, root };
                 Ok(Ok(Tables { files, stem, bytes: OnceLock::new() }))
             }
             None => Source::open(&paths[0], format).map(Err),
@@ -230,32 +231,85 @@ impl Tables {
     }
 }
 
+/// A pattern such as `days/*/votes.csv`: the folder before its first star, and the names from there on.
+struct Pattern {
+    root: PathBuf,
+    names: Vec<String>,
+}
+
+impl Pattern {
+    /// None where the path is there, or has no star.
+    fn of(path: &Path) -> Option<Self> {
+        let has_star = |part: &Component<'_>| part.as_os_str().to_string_lossy().contains('*');
+        let parts: Vec<Component<'_>> = path.components().collect();
+        let first = parts.iter().position(has_star).filter(|_| !path.exists())?;
+        let root: PathBuf = if first == 0 { ".".into() } else { parts[..first].iter().collect() };
+        let names =
+            parts[first..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        Some(Pattern { root, names })
+    }
+
+    /// The files that fit and of which `is_table` holds.
+    fn files(&self, is_table: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
+        let mut found = vec![self.root.clone()];
+        for (at, name) in self.names.iter().enumerate() {
+            let is_last = at + 1 == self.names.len();
+            let fits = |path: &Path| match is_last {
+                true => is_table(path),
+                false => path.is_dir() && (!name.contains('*') || !is_hidden(path)),
+            };
+            let mut next = Vec::new();
+            for folder in found {
+                if name.contains('*') {
+                    let inside = entries(&folder)?.into_iter();
+                    next.extend(inside.filter(|path| super::roles::fits(name, &name_of(path)) && fits(path)));
+                } else {
+                    next.extend(Some(folder.join(name)).filter(|path| fits(path)));
+                }
+            }
+            found = next;
+        }
+        Ok(found)
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn is_hidden(path: &Path) -> bool {
+    name_of(path).starts_with(['.', '_'])
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let io = |e| Error::io(folder, e);
+    std::fs::read_dir(folder).map_err(io)?.map(|entry| Ok(entry.map_err(io)?.path())).collect()
+}
+
+/// Whether a path is a pattern of files, such as `parts/*.csv` or `days/*/votes.csv`, and not a file or folder of that name.
+pub fn is_pattern(path: &Path) -> bool {
+    Pattern::of(path).is_some()
+}
+
+/// The files that a path means: those of a folder or of a pattern, or the file itself.
+pub fn files_meant(path: &Path) -> Vec<PathBuf> {
+    files_of(path, None).ok().flatten().unwrap_or_else(|| vec![path.to_path_buf()])
+}
+
 /// The files of a folder or of a pattern such as `parts/*.csv`, by name; none where the path is a file.
 fn files_of(path: &Path, format: Option<Format>) -> Result<Option<Vec<PathBuf>>> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (folder, pattern) = if path.is_dir() {
-        (path, None)
-    } else if name.contains('*') && !path.exists() {
-        (path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")), Some(name))
-    } else {
-        return Ok(None);
-    };
-    let named =
-        |found: &Path| found.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let pattern = Pattern::of(path);
     let is_table = |found: &Path| {
         let known = format.is_some() || Format::of_input(found).is_some();
-        known && !named(found).starts_with(['.', '_']) && found.is_file()
+        known && !is_hidden(found) && found.is_file()
     };
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
-        let found = entry.map_err(|e| Error::io(folder, e))?.path();
-        let fits = pattern.as_ref().is_none_or(|pattern| super::roles::fits(pattern, &named(&found)));
-        if fits && is_table(&found) {
-            paths.push(found);
-        }
-    }
+    let mut paths = match &pattern {
+        Some(pattern) => pattern.files(&is_table)?,
+        None if !path.is_dir() => return Ok(None),
+        None => entries(path)?.into_iter().filter(|found| is_table(found)).collect(),
+    };
     if paths.is_empty() && pattern.is_none() {
-        paths = partitioned::files_below(folder, &is_table)?;
+        paths = partitioned::files_below(path, &is_table)?;
     }
     paths.sort();
     let known = |path: &PathBuf| format.or_else(|| Format::of_input(path));

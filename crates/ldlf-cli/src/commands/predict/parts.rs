@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ldlf::internals::io::fingerprint;
+use ldlf::internals::io::read::files_meant;
 use ldlf::internals::io::output::{Overwrite, write_atomically};
 use ldlf::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -150,7 +151,7 @@ impl Run {
         let data = match images {
             Some(names) => Some(names),
             None if is_standard(&args.data) => None,
-            None => Some(fingerprint::of_file(&args.data)?),
+            None => Some(fingerprint::of_files(&files_meant(&args.data))?),
         };
         Ok(Run {
             model: fingerprint::of_file(&args.model)?,
