@@ -119,7 +119,7 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
             "--part-rows and --resume need a name for --out; standard output has no parts",
         ));
     }
-    let bad_rows_out = check_bad_rows(args, in_parts)?;
+    let bad_rows_out = check_bad_rows(args)?;
     let overwrite = if in_parts { Overwrite::Yes } else { check_destination(&args.out, args.force)? };
     let form = match TableForm::of(&args.out) {
         _ if is_standard(&args.out) => &write::csv::COMMAS,
@@ -177,7 +177,7 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
         Rows::Table(_) => None,
     };
     let ending = if in_parts {
-        predict_parts(args, rows, &mut pipeline, &table, printer)?
+        predict_parts(args, rows, &mut pipeline, &table, bad_rows_out, printer)?
     } else {
         let (started, noun) = (Instant::now(), rows.noun());
         let count = predict_one(&args.out, overwrite, rows, &mut pipeline, &table)?;
@@ -207,15 +207,15 @@ pub fn run(args: &Predict, printer: &Printer) -> Result<Ending> {
 }
 
 /// Checks what is said about bad rows, and gives the file that lists them.
-fn check_bad_rows(args: &Predict, in_parts: bool) -> Result<Option<(&Path, Overwrite)>> {
+fn check_bad_rows(args: &Predict) -> Result<Option<(&Path, Overwrite)>> {
     let Some(path) = &args.bad_rows_out else { return Ok(None) };
     if args.bad_rows == BadRows::Fail {
         return Err(Error::usage("--bad-rows-out lists rows that the run passes over").with_remedy(
             "add --bad-rows skip (left out) or --bad-rows empty (written without a prediction)",
         ));
     }
-    if in_parts {
-        return Err(Error::usage("--bad-rows-out does not go with parts, which may come from several runs")
+    if args.resume {
+        return Err(Error::usage("--bad-rows-out does not go with --resume: an earlier run read a part of the rows")
             .with_remedy("use --bad-rows empty with --keep: rows without a prediction are the bad ones"));
     }
     TableForm::of(path)?;
@@ -388,6 +388,7 @@ fn predict_parts(
     mut rows: Rows,
     pipeline: &mut Pipeline<'_>,
     table: &PredictionTable<'_>,
+    bad_rows_out: Option<(&Path, Overwrite)>,
     printer: &Printer,
 ) -> Result<Ending> {
     let out = args.out.display();
@@ -417,10 +418,14 @@ fn predict_parts(
         }
         Ok(number)
     });
+    // What was found out about the rows is kept with the finished parts.
+    let listed = bad_rows_out.map_or(Ok(()), |(path, overwrite)| pipeline.bad_list.save(path, overwrite));
     let (count, number) = written.inspect_err(|_| {
         printer.message(format_args!("{out} keeps its finished parts; continue with --resume"));
     })?;
     parts.finish()?;
-    say(printer, count, noun, started, &format!("; {out} has {}", counted(number, "part")));
-    Ok(Ending::Done)
+    let left_out = pipeline.bad_list.left_out();
+    say(printer, count - left_out, noun, started, &format!("; {out} has {}", counted(number, "part")));
+    pipeline.bad_list.say(count, printer);
+    listed.map(|()| Ending::Done)
 }

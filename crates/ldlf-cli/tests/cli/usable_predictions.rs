@@ -134,6 +134,36 @@ error: parts: tables are written as [..]; end the name of the folder so: its par
 }
 
 #[test]
+fn parts_say_which_rows_were_left_out() {
+    let folder = with_ids();
+    assert_data_eq!(
+        folder.call(
+            "predict m new.csv --keep id --bad-rows skip --bad-rows-out bad.csv --part-rows 3 --out parts.csv"
+        ),
+        str![[r#"
+exit 0
+-- stderr
+predicted 3 rows in [..] s ([..] rows/s); parts.csv has 2 parts
+note: 1 of 4 rows could not be read and were left out; the first: new.csv line 3, column "x": "oops" is not a number; the model needs a number here
+
+"#]]
+    );
+    assert!(folder.read("bad.csv").starts_with("row,id,reason\n2,007,"));
+    let said = folder.call("predict m new.csv --bad-rows empty --part-rows 3 --out empty.csv");
+    assert!(
+        said.contains("predicted 4 rows")
+            && said.contains("1 of 4 rows could not be read and have no prediction"),
+        "{said}"
+    );
+    let refused =
+        folder.call("predict m new.csv --bad-rows skip --bad-rows-out b.csv --resume --out empty.csv");
+    assert!(
+        refused.starts_with("exit 2\n") && refused.contains("an earlier run read a part of the rows"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_list_of_bad_rows_needs_a_run_that_passes_over_them() {
     let folder = with_ids();
     assert_data_eq!(
@@ -162,4 +192,30 @@ fn a_damaged_model_file_is_refused_and_a_whole_one_says_where_it_comes_from() {
     let refused = folder.call("predict m data.csv --out -");
     assert!(refused.starts_with("exit 4\n"), "{refused}");
     assert!(refused.contains("its contents do not fit its checksum"), "{refused}");
+}
+
+#[test]
+fn a_pattern_may_have_stars_in_its_folders() {
+    let folder = Folder::new();
+    for (day, first) in [("day=2", 3), ("day=1", 1), (".hidden", 9)] {
+        std::fs::create_dir_all(folder.path(&format!("days/{day}"))).expect("a folder");
+        folder.write(&format!("days/{day}/k.csv"), &format!("x,a,b\n{first},1,1\n{},3,1\n", first + 1));
+    }
+    folder.write("days/day=1/other.csv", "y\n5\n");
+    let said = folder.call("train days/*/k.csv --labels a,b --learner mean --out m");
+    assert!(said.contains("4 rows, 2 features"), "{said}");
+    folder.succeed("predict m days/*/k.csv --keep x,day --write mode --out p.csv");
+    assert_eq!(folder.read("p.csv"), "x,day,mode\n1,1,a\n2,1,a\n3,2,a\n4,2,a\n");
+    folder.succeed("predict m days/*/k.csv --keep x --part-rows 3 --out parts.csv");
+    assert!(folder.read("parts.csv/part-000001.csv").ends_with("\n4,0.625,0.375\n"));
+    folder.write("days/day=2/k.csv", "x,a,b\n3,1,1\n");
+    let other = folder.call("predict m days/*/k.csv --keep x --resume --out parts.csv");
+    assert!(other.contains("was started with other data"), "{other}");
+    let none = folder.call("predict m days/*/z.csv --out q.csv");
+    assert!(none.contains("days/*/z.csv: no table fits the pattern"), "{none}");
+    let over = folder.call("predict m days/*/k.csv --out days/day=1/k.csv --force");
+    assert!(
+        over.starts_with("exit 2\n") && over.contains("would overwrite a file of days/*/k.csv"),
+        "{over}"
+    );
 }
