@@ -135,9 +135,7 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
         Some(path) => {
             let other = load_model(path)?;
             let its_data = read_for_model(&other, &args.data, &args.options, printer)?;
-            if its_data.rows() != data.rows() || its_data.schema().label_names != data.schema().label_names {
-                return Err(Error::usage("--against needs a model of the same labels").in_file(path));
-            }
+            compare::check_same_targets("--against", &data, &its_data, path)?;
             let its_prediction = other.predict_with(its_data.inputs(), &args.threads.pool()?)?;
             let few = asked_of_rows(&args.measures, data.schema().label_values.is_some());
             let its_rows = compare::per_row(&few, &other, &its_prediction, &its_data);
@@ -149,6 +147,7 @@ pub fn run(args: &Evaluate, printer: &Printer) -> Result<Ending> {
     for path in &args.beside {
         let other = load_model(path)?;
         let its_data = read_for_model(&other, &args.data, &args.options, printer)?;
+        compare::check_same_targets("--beside", &data, &its_data, path)?;
         let its_prediction = other.predict_with(its_data.inputs(), &args.threads.pool()?)?;
         let its_scores = measures::score_by(asked.iter().copied(), &its_prediction, &its_data);
         beside.push((path, other.learner.clone(), its_scores));

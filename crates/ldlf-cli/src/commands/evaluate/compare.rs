@@ -20,6 +20,9 @@ const MOST_SUBGROUPS: usize = 50;
 /// The probability whose coverage is compared.
 const LEVEL: f64 = 0.9;
 
+/// Shares that differ by no more are the same, added up in another order.
+const SAME_SHARE: f32 = 1e-6;
+
 /// One number per row, with what tables call it.
 pub struct PerRow {
     name: &'static str,
@@ -52,6 +55,28 @@ pub fn per_row(
         compared.push(PerRow { name: "coverage", title: format!("inside {}={LEVEL}", kind.name()), values });
     }
     compared
+}
+
+/// Refuses another model whose labels of the same rows are not those that the first is measured by: their measures do not compare.
+pub fn check_same_targets(option: &str, first: &Dataset, other: &Dataset, path: &Path) -> Result<()> {
+    let (names, others) = (&first.schema().label_names, &other.schema().label_names);
+    let order: Option<Vec<usize>> =
+        names.iter().map(|name| others.iter().position(|other| other == name)).collect();
+    let Some(order) = order.filter(|_| names.len() == others.len() && first.rows() == other.rows()) else {
+        return Err(Error::usage(format!("{option} needs a model of the same labels")).in_file(path));
+    };
+    let is_same = |row: usize| {
+        let (first, other) = (first.targets().row(row), other.targets().row(row));
+        first.iter().zip(&order).all(|(share, &at)| (share - other[at]).abs() <= SAME_SHARE)
+    };
+    if (0..first.rows()).all(is_same) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{option}: the model makes other label distributions of the same rows, so that its measures do not compare"
+    ))
+    .with_remedy("say how for both, with --labels or with --label-column and --sigma")
+    .in_file(path))
 }
 
 /// The rows of every value of a column, in the order of the values.
