@@ -57,8 +57,8 @@ pub fn run(call: impl IntoIterator<Item = OsString>) -> u8 {
             Printer::new(false).text(&Cli::command().render_help().to_string()).map(|()| Ending::Done),
         );
     }
-    let refused = |error: clap::Error| -> ! { with_hint(error).exit() };
-    let matches = Cli::command().try_get_matches_from(call).unwrap_or_else(|error| refused(error));
+    let refused = |error: clap::Error| -> ! { with_hint(error, &call).exit() };
+    let matches = Cli::command().try_get_matches_from(&call).unwrap_or_else(|error| refused(error));
     let apart = matches.subcommand().map_or(Ok(()), |(verb, call)| check_apart(verb, call));
     if let Err(error) = apart {
         return finish(Err(error));
@@ -69,7 +69,7 @@ pub fn run(call: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// A parameter of a learner that is given as an option is set by `--set`.
-fn with_hint(mut error: clap::Error) -> clap::Error {
+fn with_hint(mut error: clap::Error, call: &[OsString]) -> clap::Error {
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => option.clone(),
         _ => return error,
@@ -77,7 +77,15 @@ fn with_hint(mut error: clap::Error) -> clap::Error {
     let name = unknown.trim_start_matches('-').split('=').next().unwrap_or_default().replace('-', "_");
     let is_parameter = |entry: &LearnerEntry| (entry.parameters)().iter().any(|known| known.name == name);
     if registry::learners().iter().any(is_parameter) {
-        let hint = ContextValue::String(format!("--set {name}=VALUE"));
+        // The parser keeps the option without its value, which stands behind it.
+        let words: Vec<String> = call.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let option = unknown.split('=').next().unwrap_or_default();
+        let value = words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
+            Some((before, value)) => (before == option).then(|| value.to_string()),
+            None => words.get(at + 1).filter(|value| word == option && !value.starts_with("--")).cloned(),
+        });
+        let value = value.unwrap_or_else(|| "VALUE".into());
+        let hint = ContextValue::String(format!("--set {name}={value}"));
         error.insert(ContextKind::SuggestedArg, hint);
     }
     error

@@ -37,10 +37,8 @@ fn with_values(mut call: Command) -> Command {
         registry::learners().iter().flat_map(|entry| (entry.presets)()).map(|preset| preset.name).collect();
     presets.sort_unstable();
     presets.dedup();
-    let known: [(&str, Vec<&str>); 7] = [
+    let known: [(&str, Vec<&str>); 6] = [
         ("learner", registry::names(|_| true)),
-        // The learner that `ldlf learners` describes.
-        ("name", registry::names(|_| true)),
         ("preset", presets),
         ("format", Format::ALL.iter().map(|format| format.name()).collect()),
         ("write", Estimate::WORDS.to_vec()),
@@ -50,9 +48,15 @@ fn with_values(mut call: Command) -> Command {
     let verbs: Vec<String> = call.get_subcommands().map(|verb| verb.get_name().to_string()).collect();
     for verb in verbs {
         call = call.mut_subcommand(verb, |mut verb| {
-            for (option, words) in &known {
-                let other_name = *option == "name" && verb.get_name() != "learners";
-                if !other_name && verb.get_arguments().any(|argument| argument.get_id() == *option) {
+            let name = match verb.get_name() {
+                // The learner that is described, and the experiment.
+                "learners" => registry::names(|_| true),
+                "reproduce" => super::reproduce::names(),
+                _ => Vec::new(),
+            };
+            let own = Some(("name", name)).filter(|(_, words)| !words.is_empty());
+            for (option, words) in known.iter().chain(&own) {
+                if verb.get_arguments().any(|argument| argument.get_id() == *option) {
                     let parser = PossibleValuesParser::new(words.clone());
                     verb = verb.mut_arg(option, |argument| argument.value_parser(parser));
                 }

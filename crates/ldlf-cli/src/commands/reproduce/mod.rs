@@ -40,6 +40,11 @@ fn experiments() -> [Experiment; 4] {
     [table1::experiment(), table2::experiment(), table3::experiment(), figure3::experiment()]
 }
 
+/// The names of all experiments.
+pub fn names() -> Vec<&'static str> {
+    experiments().iter().map(|experiment| experiment.name).chain([complexity::NAME]).collect()
+}
+
 /// Runs the experiment on every set that is found and prints it.
 pub fn run(args: &Reproduce, printer: &Printer) -> Result<Ending> {
     if args.name == complexity::NAME {
@@ -111,11 +116,9 @@ fn keep(
 }
 
 fn find(name: &str) -> Result<Experiment> {
-    let all = experiments();
-    let names = all.each_ref().map(|experiment| experiment.name).join(", ") + ", " + complexity::NAME;
-    all.into_iter()
-        .find(|experiment| experiment.name == name)
-        .ok_or_else(|| Error::usage(format!("unknown experiment {name:?}; expected one of {names}")))
+    let unknown =
+        || Error::usage(format!("unknown experiment {name:?}; expected one of {}", names().join(", ")));
+    experiments().into_iter().find(|experiment| experiment.name == name).ok_or_else(unknown)
 }
 
 /// The learners: the experiment's own, or those of `--learner`.
