@@ -8,17 +8,17 @@ use ldlf::folds;
 use ldlf::internals::core::evaluate::{CrossValidation, FoldStore, Plan, Protocol};
 use ldlf::internals::core::parameters::parse_value;
 use ldlf::internals::io::model_file;
-use ldlf::{Error, FitContext, Learner, Result, Seed, Settings, TrainedModel, Value, registry};
+use ldlf::{Error, FitContext, Learner, Result, Seed, Settings, StopReason, TrainedModel, Value, registry};
 use serde_json::json;
 
 use super::Ending;
-use super::cv::{open_journal, watched};
+use super::cv::{open_journal, say_what_is_kept, watched};
 use crate::args::{FitOptions, values};
 use crate::built_from::BUILD;
 use crate::contenders::share_out;
 use crate::inputs::{check_destination, check_input, is_standard};
 use crate::printer::{Printer, Table, number, word};
-use crate::progress::listen_for_ctrl_c;
+use crate::progress::{TrainingWatcher, listen_for_ctrl_c};
 
 /// `ldlf search`.
 #[derive(Args)]
@@ -164,7 +164,8 @@ pub fn run(args: &Search, printer: &Printer) -> Result<Ending> {
     trials.iter().try_for_each(|trial| build(&trial.settings).map(drop))?;
     let mut data = args.fit.options.read(&args.data, printer)?;
     if args.fit.options.has_split() {
-        data = data.select(&folds::split_parts(&data)?.training);
+        // What missing values are filled with is learnt from the training rows alone.
+        data = data.select(&folds::split_parts(&data)?.training).refilled()?;
     }
     let seed = args.fit.compute.seed;
     let all_folds = folds::seeded(&data, args.folds, seed)?;
@@ -207,9 +208,17 @@ pub fn run(args: &Search, printer: &Printer) -> Result<Ending> {
     let winner = remaining[0];
     listen_for_ctrl_c();
     let learner = build(&trials[winner].settings)?;
-    let mut nobody = ();
-    let mut context = FitContext::new(seed, args.fit.compute.threads.pool()?, &mut nobody);
-    let model = TrainedModel::fit(learner.as_ref(), &data, &mut context)?;
+    let mut watcher = TrainingWatcher::new(printer, None, None, "row");
+    let mut context = FitContext::new(seed, args.fit.compute.threads.pool()?, &mut watcher);
+    let fitted = TrainedModel::fit(learner.as_ref(), &data, &mut context);
+    watcher.finish();
+    // A model that was cut short is not the winner that was measured; the folds are there, and so the next call comes here at once.
+    let fitted = match fitted {
+        Ok(model) if model.summary.stopped == StopReason::Interrupted => Err(Error::Interrupted),
+        other => other,
+    };
+    say_what_is_kept(&fitted, Some(&path), printer);
+    let model = fitted?;
     model_file::save(&model, &args.out, overwrite)?;
     drop(journal);
     if own_journal {

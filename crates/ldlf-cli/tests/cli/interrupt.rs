@@ -75,3 +75,22 @@ fn the_journal_of_an_interrupted_comparison_stays() {
     assert!(ended.ends_with("error: interrupted\n"), "{ended}");
     assert_eq!(folder.read("j").lines().count(), 2);
 }
+
+#[test]
+fn ctrl_c_stops_the_last_fit_of_a_search_too() {
+    let folder = Folder::with_votes();
+    let call = "search votes.csv --labels votes_* --over depth=3,4 --trials 1 --folds 2 --journal j --out m --threads 1 \
+                --set iterations=6000 --set epochs=none --set early_stopping=false --set trees=2 --set depth=3";
+    let child = start(&folder, call);
+    let started = Instant::now();
+    // Both folds of the only trial are in the journal: the winner is trained.
+    while std::fs::read_to_string(folder.path("j")).map_or(0, |text| text.lines().count()) < 2 {
+        assert!(started.elapsed() < Duration::from_secs(60), "the journal stays empty");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    press_ctrl_c(&child);
+    let ended = shown(&child.wait_with_output().expect("ldlf ends"));
+    assert!(ended.starts_with("exit 130\n"), "{ended}");
+    assert!(ended.contains("finished folds are kept in j; the same command resumes from there\n"), "{ended}");
+    assert_eq!(folder.files(), ["j", "votes.csv"]);
+}

@@ -81,6 +81,59 @@ error: sldlf: no parameter is called "oaks"[..]
 }
 
 #[test]
+fn a_search_fills_missing_values_from_its_training_rows_alone() {
+    let folder = Folder::new();
+    // The rows of the test are far away: a mean that counts them is another.
+    let rows: String = (0..40)
+        .map(|row| match (row % 4, row % 7) {
+            (3, _) => format!("{},9,1,test\n", 1_000_000 + row),
+            (_, 2) => format!(",{},{},train\n", 1 + row % 3, 2 + row % 5),
+            _ => format!("{row},{},{},train\n", 1 + row % 3, 2 + row % 5),
+        })
+        .collect();
+    folder.write("d.csv", &format!("x,a,b,part\n{rows}"));
+    let same = "d.csv --labels a,b --split-column part --learner bfgs-ldl --seed 3 --quiet";
+    folder.succeed(&format!("search {same} --over l2=0.1 --trials 1 --folds 2 --out searched"));
+    folder.succeed(&format!("train {same} --out trained"));
+    let fills = |model: &str| {
+        folder.json(&format!("inspect {model} --json"))["document"]["schema"]["columns"].clone()
+    };
+    assert_eq!(fills("searched"), fills("trained"));
+    assert!(
+        fills("searched")[0]["fill"][0].as_f64().is_some_and(|fill| fill < 40.0),
+        "{}",
+        fills("searched")
+    );
+}
+
+#[test]
+fn models_of_other_labels_of_the_same_rows_are_not_compared() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..30).map(|row| format!("{row},{},{},{}\n", 1 + row % 5, 3 + row % 2, row % 4)).collect();
+    folder.write("d.csv", &format!("x,age,a,b\n{rows}"));
+    for (name, labels) in [
+        ("narrow", "--label-column age --sigma 1 --label-values 1..5"),
+        ("wide", "--label-column age --sigma 2 --label-values 1..5"),
+        ("votes", "--labels a,b"),
+        ("turned", "--labels b,a"),
+    ] {
+        folder.succeed(&format!("train d.csv {labels} --features x --learner mean --out {name} --quiet"));
+    }
+    for option in ["--beside", "--against"] {
+        let said = folder.call(&format!("evaluate narrow d.csv {option} wide"));
+        assert!(
+            said.starts_with("exit 2\n") && said.contains("makes other label distributions of the same rows"),
+            "{said}"
+        );
+        let said = folder.call(&format!("evaluate narrow d.csv {option} votes"));
+        assert!(said.contains(&format!("votes: {option} needs a model of the same labels")), "{said}");
+        folder.succeed(&format!("evaluate narrow d.csv {option} wide --label-column age --sigma 2 --quiet"));
+        folder.succeed(&format!("evaluate votes d.csv {option} turned --quiet"));
+    }
+}
+
+#[test]
 fn several_models_are_measured_on_the_same_rows_beside_the_mean() {
     let folder = Folder::with_model();
     folder.succeed("train votes.csv --labels votes_* --learner aa-knn --out near.ldlf --quiet");
@@ -98,7 +151,11 @@ fn several_models_are_measured_on_the_same_rows_beside_the_mean() {
 fn a_parameter_given_as_an_option_is_answered_with_the_way_to_set_it() {
     let folder = Folder::with_votes();
     let said = folder.call("train votes.csv --labels votes_* --trees 5 --out m");
-    assert!(said.starts_with("exit 2") && said.contains("'--set trees=VALUE'"), "{said}");
+    assert!(said.starts_with("exit 2") && said.contains("'--set trees=5'"), "{said}");
+    let said = folder.call("train votes.csv --labels votes_* --max-depth=7 --out m");
+    assert!(said.contains("'--set max_depth=7'"), "{said}");
+    let said = folder.call("train votes.csv --labels votes_* --out m --trees");
+    assert!(said.contains("'--set trees=VALUE'"), "{said}");
     let said = folder.call("cv votes.csv --labels votes_* --learner knn");
     assert!(said.contains("did you mean aa-knn?"), "{said}");
 }
@@ -106,7 +163,7 @@ fn a_parameter_given_as_an_option_is_answered_with_the_way_to_set_it() {
 #[test]
 fn completions_know_learners_presets_formats_and_estimates() {
     let script = Folder::new().succeed("completions bash");
-    for word in ["aa-knn", "sldlf-auto", "released-movie", "parquet", "interval=0.9", "mae_mean"] {
+    for word in ["aa-knn", "sldlf-auto", "released-movie", "parquet", "interval=0.9", "mae_mean", "figure3"] {
         assert!(script.contains(word), "{word}");
     }
 }
