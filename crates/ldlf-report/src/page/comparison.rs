@@ -13,7 +13,8 @@ const LEVEL: f64 = 0.05;
 /// Pairs that are shown without a click.
 const OPEN: usize = 15;
 
-/// One section per protocol and per table of the paper that has at least two datasets which share at least two learners.
+/// One section per protocol and per table of the paper that has at least two datasets; it compares the learners that these share, and
+/// says what it leaves out.
 pub(super) fn sections(evaluations: &[&Evaluation], figures: &mut Figures) -> Vec<Section> {
     let rules = |evaluation: &Evaluation| (evaluation.protocol.clone(), evaluation.experiment.clone());
     let mut kinds: Vec<(String, String)> = Vec::new();
@@ -23,13 +24,19 @@ pub(super) fn sections(evaluations: &[&Evaluation], figures: &mut Figures) -> Ve
         }
     }
     let of_kind = |(number, kind): (usize, &(String, String))| {
-        let mut datasets: Vec<&Evaluation> = Vec::new();
-        for &evaluation in evaluations {
+        let (mut datasets, mut again): (Vec<&Evaluation>, Vec<&Evaluation>) = (Vec::new(), Vec::new());
+        for &evaluation in evaluations.iter().filter(|evaluation| rules(evaluation) == *kind) {
             let known = datasets.iter().any(|other| other.dataset == evaluation.dataset);
-            if rules(evaluation) == *kind && !known {
-                datasets.push(evaluation);
-            }
+            if known { again.push(evaluation) } else { datasets.push(evaluation) }
         }
+        if datasets.len() < 2 {
+            return None;
+        }
+        let again = again.iter().map(|evaluation| match evaluation.file.as_str() {
+            "" => format!("a further evaluation of {}", evaluation.dataset),
+            file => format!("a further evaluation of {} ({file})", evaluation.dataset),
+        });
+        let again: Vec<String> = again.collect();
         // Only learners that all datasets have are compared: a dataset with few of them would exclude most. Where this leaves no
         // two datasets, fewer learners are compared on all of them.
         let most = datasets.iter().map(|evaluation| evaluation.runs.len()).max().unwrap_or(0);
@@ -43,28 +50,22 @@ pub(super) fn sections(evaluations: &[&Evaluation], figures: &mut Figures) -> Ve
         } else {
             MAE_MODE.name
         };
-        compare(&datasets, measure).map(|comparison| {
-            let mut missing: Vec<String> = Vec::new();
-            for run in datasets.iter().flat_map(|evaluation| &evaluation.runs) {
-                if !comparison.learners.contains(&run.name) && !missing.contains(&run.name) {
-                    missing.push(run.name.clone());
-                }
+        let Some(comparison) = compare(&datasets, measure) else {
+            return Some(without_ranks(number, kind, &datasets));
+        };
+        let mut missing: Vec<String> = Vec::new();
+        for run in datasets.iter().flat_map(|evaluation| &evaluation.runs) {
+            if !comparison.learners.contains(&run.name) && !missing.contains(&run.name) {
+                missing.push(run.name.clone());
             }
-            left_out.extend(missing);
-            section(number, kind, &comparison, &left_out, figures)
-        })
+        }
+        left_out.extend(missing);
+        Some(section(number, kind, &comparison, &left_out, &again, figures))
     };
     kinds.iter().enumerate().filter_map(of_kind).collect()
 }
 
-fn section(
-    number: usize,
-    (protocol, experiment): &(String, String),
-    comparison: &Comparison,
-    left_out: &[String],
-    figures: &mut Figures,
-) -> Section {
-    let count = comparison.datasets.len();
+fn heading(count: usize, (protocol, experiment): &(String, String)) -> String {
     let mut heading = format!("Over {count} datasets");
     if !experiment.is_empty() {
         heading += &format!(" of {experiment}");
@@ -72,7 +73,33 @@ fn section(
     if !protocol.is_empty() {
         heading += &format!(", {protocol} protocol");
     }
-    let mut section = Section::new(format!("comparison-{number}"), heading);
+    heading
+}
+
+/// Why there are no ranks: too few learners that all datasets have.
+fn without_ranks(number: usize, kind: &(String, String), datasets: &[&Evaluation]) -> Section {
+    let mut section = Section::new(format!("comparison-{number}"), heading(datasets.len(), kind));
+    let learners = |evaluation: &&Evaluation| {
+        let names: Vec<&str> = evaluation.runs.iter().map(|run| run.name.as_str()).collect();
+        format!("{} has {}", evaluation.dataset, names.join(", "))
+    };
+    section.text(format!(
+        "No ranks: fewer than two learners were run on all of these datasets. {}.",
+        datasets.iter().map(learners).collect::<Vec<_>>().join("; ")
+    ));
+    section
+}
+
+fn section(
+    number: usize,
+    kind: &(String, String),
+    comparison: &Comparison,
+    left_out: &[String],
+    again: &[String],
+    figures: &mut Figures,
+) -> Section {
+    let count = comparison.datasets.len();
+    let mut section = Section::new(format!("comparison-{number}"), heading(count, kind));
     section.text(format!(
         "Ranks by mean {} on {}; 1 is best, ties share a rank.",
         column_title(&comparison.measure),
@@ -83,6 +110,9 @@ fn section(
             "Left out, because not all learners were run on all datasets: {}.",
             left_out.join(", ")
         ));
+    }
+    if !again.is_empty() {
+        section.text(format!("Left out, because a dataset counts once: {}.", again.join(", ")));
     }
     section.add(figures.html(&plots::critical_difference(comparison)));
     if let Some(test) = comparison.friedman {

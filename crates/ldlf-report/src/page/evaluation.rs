@@ -52,7 +52,8 @@ fn known_facts(evaluation: &Evaluation) -> Vec<(String, String)> {
         }
     };
     fact("rows", evaluation.rows.map(|n| n.to_string()));
-    fact("features", evaluation.features.map(|n| n.to_string()));
+    // Images have none.
+    fact("features", evaluation.features.filter(|&n| n > 0).map(|n| n.to_string()));
     fact("labels", (!evaluation.labels.is_empty()).then(|| evaluation.labels.len().to_string()));
     fact("folds", (evaluation.folds() > 0).then(|| evaluation.folds().to_string()));
     fact("seed", evaluation.seed.map(|n| n.to_string()));

@@ -131,11 +131,7 @@ fn document(report: &Report, sections: Vec<Section>) -> Element {
     let contents = Element::new("nav")
         .attr("aria-label", "Contents")
         .child(Element::new("ul").children(contents.collect::<Vec<_>>()));
-    let switch = Element::new("button")
-        .attr("type", "button")
-        .attr("id", "theme")
-        .attr("aria-pressed", "false")
-        .text("Dark");
+    let switch = Element::new("button").attr("type", "button").attr("id", "theme").text("Dark");
     let header = Element::new("header")
         .child(Element::new("div").class("bar").child(Element::new("h1").text(&report.title)).child(switch))
         .child(contents);

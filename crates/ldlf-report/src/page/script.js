@@ -5,7 +5,7 @@
   // Light and dark: the system decides until the switch is used.
   var theme = document.getElementById("theme"), system = matchMedia("(prefers-color-scheme: dark)");
   function dark() { return root.dataset.theme ? root.dataset.theme === "dark" : system.matches; }
-  function show() { theme.setAttribute("aria-pressed", String(dark())); }
+  function show() { theme.textContent = dark() ? "Light" : "Dark"; }
   theme.addEventListener("click", function () { root.dataset.theme = dark() ? "light" : "dark"; show(); });
   system.addEventListener("change", show);
   show();
