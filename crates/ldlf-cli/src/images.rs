@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use ldlf::internals::core::error::{Message, Subject};
+use ldlf::internals::core::error::{Message, Subject, shown};
+use ldlf::internals::core::message;
 #[cfg(feature = "deep")]
 use ldlf::internals::deep::images::{check_readable, join, named, open, side_of, unreadable};
 use ldlf::internals::io::read::{Format, Loaded, ReadOptions, text_column};
@@ -159,19 +160,26 @@ pub struct Skipping {
     allowed: bool,
     /// How many were left out.
     pub left_out: usize,
+    /// The names of the first of them.
+    first: Vec<String>,
 }
+
+/// Images that were left out and are named at most.
+const NAMED: usize = 3;
 
 impl Skipping {
     /// Leaves them out if the call says so.
     pub fn new(asked: &ImageOptions) -> Self {
-        Skipping { allowed: asked.bad_images == BadImages::Skip, left_out: 0 }
+        Skipping { allowed: asked.bad_images == BadImages::Skip, left_out: 0, first: Vec::new() }
     }
 
-    /// Reports how many were left out, if any.
+    /// Reports how many were left out, if any, and names the first.
     pub fn say(&self, printer: &Printer) {
         if self.left_out > 0 {
             let images = counted(self.left_out, "image");
-            printer.message(format_args!("note: left out {images} that could not be read"));
+            let named = self.first.join(", ");
+            let more = if self.left_out > self.first.len() { ", ..." } else { "" };
+            printer.message(format_args!("note: left out {images} that could not be read: {named}{more}"));
         }
     }
 
@@ -188,7 +196,7 @@ impl Skipping {
             Ok(done) => return Ok((images, done)),
             Err(error) => error,
         };
-        if !self.allowed || !matches!(refused, Error::Data(_)) {
+        if !matches!(refused, Error::Data(_)) {
             return Err(refused);
         }
         // Only a block with a bad image is decoded twice.
@@ -196,7 +204,12 @@ impl Skipping {
         if good.len() == images.rows() {
             return Err(refused);
         }
+        if !self.allowed {
+            return Err(refused.or_remedy(message!["use ", Subject::SkipBadImages]));
+        }
         self.left_out += images.rows() - good.len();
+        let bad = images.names().enumerate().filter(|(row, _)| good.binary_search(row).is_err());
+        self.first.extend(bad.take(NAMED - self.first.len()).map(|(_, name)| shown(name)));
         let images = images.select(&good);
         let done = if good.is_empty() { nothing() } else { work(&images)? };
         Ok((images, done))

@@ -486,12 +486,12 @@ fn unreadable_images_are_named_or_left_out_of_predictions() {
         str![[r#"
 exit 3
 -- stderr
-error: faces: the image "3.png" cannot be read (it is neither JPEG nor PNG); replace it or leave it out
+error: faces: the image "3.png" cannot be read (it is neither JPEG nor PNG); replace it or leave it out, or use --bad-images skip
 
 "#]]
     );
     let call = faces.call("predict m faces --write mean --out p.csv --bad-images skip");
-    assert!(call.contains("note: left out 1 image that could not be read"), "{call}");
+    assert!(call.contains("note: left out 1 image that could not be read: 3.png\n"), "{call}");
     let names: Vec<String> =
         faces.read("p.csv").lines().map(|line| line.split(',').next().unwrap().to_string()).collect();
     assert_eq!(names, ["file", "0.png", "1.png", "2.png", "4.png", "5.png"]);
