@@ -61,8 +61,8 @@ impl ProgressLine {
         let terminal = std::io::stderr().is_terminal();
         let bar = (!printer.is_quiet() && terminal).then(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
-            // The time left stands first: what is at work is cut where the line ends.
-            let style = ProgressStyle::with_template("{bar:20} [{elapsed}, {eta} left] {wide_msg}")
+            // The time left stands first: what is at work is cut where the line ends. In 80 columns the K-L of validation has room.
+            let style = ProgressStyle::with_template("{bar:12} [{elapsed}, {eta} left] {wide_msg}")
                 .expect("the template is well formed");
             bar.with_style(style)
         });
@@ -215,8 +215,8 @@ impl Observer for TrainingWatcher {
                 format!(" {:.0} {noun}s/s", steps * rows as f64 / since.elapsed().as_secs_f64().max(1e-9))
             };
             let words = [
-                loss.map(|loss| format!(" loss {loss:.4}")),
                 validation.map(|kl| format!(" validation K-L {kl:.4}")),
+                loss.map(|loss| format!(" loss {loss:.4}")),
                 state.validation_mae().map(|mae| format!(" MAE {mae:.3}")),
                 state.rows_per_iteration().filter(|_| steps > 0.0).map(rate),
             ];
