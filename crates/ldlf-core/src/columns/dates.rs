@@ -25,6 +25,11 @@ pub(super) enum DateText {
 }
 
 impl DateText {
+    /// Whether it is another date with the day first than with the month first.
+    pub fn is_unclear(self) -> bool {
+        matches!(self, DateText::Ordered { day_first: Some(day), month_first: Some(month) } if day != month)
+    }
+
     /// The date, if it is one in this order.
     pub fn in_order(self, order: Option<DateOrder>) -> Option<i64> {
         match (self, order) {
@@ -182,6 +187,12 @@ mod tests {
         let both = parse_date("3/4/2021").unwrap();
         assert_eq!(both.in_order(Some(DateOrder::MonthFirst)), Some(18_690 * DAY));
         assert_eq!(both.in_order(Some(DateOrder::DayFirst)), Some((18_690 + 30) * DAY));
+        assert!(both.is_unclear());
+        assert!(
+            !["31/12/2021", "4/4/2021", "2021-03-04"]
+                .iter()
+                .any(|text| parse_date(text).unwrap().is_unclear())
+        );
         assert_eq!(parse_date("31/12/2021").unwrap().in_order(Some(DateOrder::MonthFirst)), None);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::dates::{date_text, parse_date, parts_of};
+use super::dates::{DateText, date_text, parse_date, parts_of};
 use super::numbers::parse_number;
 use super::words::{canonical, is_missing, of_number, parse_boolean};
 use super::{Cell, Column, Columns, Encoding};
@@ -30,7 +30,14 @@ struct ColumnEncoder {
     /// Those that training did not have, or rarely, and those that were no numbers, with the first of each.
     unknown: Option<(u64, String)>,
     unreadable: Option<(u64, String)>,
+    /// Dates whose order nothing told in training.
+    unclear: Option<(u64, String)>,
+    /// Cells that were missing where training had none such.
+    filled: u64,
 }
+
+/// Columns with missing values that are named at most.
+const NAMED: usize = 8;
 
 impl Encoder {
     /// For such columns.
@@ -50,10 +57,11 @@ impl Encoder {
         self.columns[column].encode(cell, row)
     }
 
-    /// What users should know: one sentence for every column with values that training did not have, or that were no numbers.
+    /// What users should know: one sentence for every column with values that training did not have, or that were no numbers or no
+    /// clear dates, and one for all values that are missing where training had all.
     pub fn notices(&self) -> Vec<Message> {
         let mut notices = Vec::new();
-        for ColumnEncoder { column, present, unknown, unreadable, .. } in &self.columns {
+        for ColumnEncoder { column, present, unknown, unreadable, unclear, .. } in &self.columns {
             let name = shown(&column.name);
             if let Some((count, first)) = unknown {
                 let rare = if matches!(column.encoding, Encoding::Categories { rare: true, .. }) {
@@ -66,8 +74,35 @@ impl Encoder {
             if let Some((count, first)) = unreadable {
                 notices.push(message!["column {name:?}: {count} of {present} values are no numbers, such as {first:?}, and count as missing"]);
             }
+            if let Some((count, first)) = unclear {
+                notices.push(message!["column {name:?}: {count} of {present} dates, such as {first:?}, may have the day or the month first, and are read with the month first: training had none of them; write them as 2021-03-04 to be sure"]);
+            }
         }
+        notices.extend(self.filled());
         notices
+    }
+
+    /// Values that are missing where training had all.
+    fn filled(&self) -> Option<Message> {
+        let columns: Vec<&ColumnEncoder> = self.columns.iter().filter(|column| column.filled > 0).collect();
+        let of = |column: &&ColumnEncoder| {
+            let (name, filled) = (shown(&column.column.name), column.filled);
+            format!("{filled} of {} in {name:?}", column.present + filled)
+        };
+        let named = columns.iter().take(NAMED).map(of).collect::<Vec<_>>().join(", ");
+        let more = match columns.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and some in {more} more columns"),
+        };
+        let are_categories =
+            |column: &&ColumnEncoder| matches!(column.column.encoding, Encoding::Categories { .. });
+        let became = match (columns.iter().any(are_categories), columns.iter().all(are_categories)) {
+            (_, true) => "they count as none of the categories",
+            (true, _) => "the mean of the training rows stands for them, and none of the categories",
+            _ => "the mean of the training rows stands for them",
+        };
+        (!columns.is_empty())
+            .then(|| message!["values are missing where training had all: {named}{more}; {became}"])
     }
 }
 
@@ -82,7 +117,17 @@ impl ColumnEncoder {
                 booleans = Some([place(false), place(true)]);
             }
         }
-        ColumnEncoder { column, start, places, booleans, present: 0, unknown: None, unreadable: None }
+        ColumnEncoder {
+            column,
+            start,
+            places,
+            booleans,
+            present: 0,
+            unknown: None,
+            unreadable: None,
+            unclear: None,
+            filled: 0,
+        }
     }
 
     #[inline]
@@ -98,6 +143,7 @@ impl ColumnEncoder {
             other => other,
         };
         if cell == Cell::Missing {
+            self.filled += u64::from(!self.column.indicator);
             return self.fill(row, true);
         }
         self.present += 1;
@@ -132,11 +178,14 @@ impl ColumnEncoder {
                 }
             },
             (Encoding::Date { origin, hour, order }, cell) => {
+                let date = if let Cell::Text(text) = cell { parse_date(text) } else { None };
                 let seconds = match cell {
                     Cell::Date(seconds) => Some(seconds),
-                    Cell::Text(text) => parse_date(text).and_then(|date| date.in_order(*order)),
-                    _ => None,
+                    _ => date.and_then(|date| date.in_order(*order)),
                 };
+                if order.is_none() && date.is_some_and(DateText::is_unclear) {
+                    count(&mut self.unclear, cell);
+                }
                 let Some(seconds) = seconds else {
                     return Err(Error::data(format!("{:?} is not a date", category_of(cell)))
                         .with_remedy("write it as 2021-03-04"));
@@ -237,10 +286,15 @@ pub fn category_of(cell: Cell<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::DateOrder;
     use super::*;
 
     fn encoder(encoding: Encoding, indicator: bool) -> Encoder {
         Encoder::new(&Columns { list: vec![Column::new("c", encoding, indicator)] })
+    }
+
+    fn said(encoder: &Encoder) -> Vec<String> {
+        encoder.notices().iter().map(Message::to_string).collect()
     }
 
     fn row(encoder: &mut Encoder, cell: Cell<'_>) -> Vec<f32> {
@@ -278,14 +332,51 @@ mod tests {
     #[test]
     fn what_training_did_not_have_is_counted_in_one_notice() {
         let mut plain = encoder(Encoding::Categories { values: vec!["a".into()], rare: false }, false);
-        for text in ["a", "b", "c", ""] {
+        for text in ["a", "b", "c"] {
             row(&mut plain, Cell::Text(text));
         }
-        let said: Vec<String> = plain.notices().iter().map(Message::to_string).collect();
-        assert_eq!(said, ["column \"c\": 2 of 3 values were not seen in training, such as \"b\""]);
+        assert_eq!(said(&plain), ["column \"c\": 2 of 3 values were not seen in training, such as \"b\""]);
         let mut grouped = encoder(Encoding::Categories { values: vec!["a".into()], rare: true }, true);
         assert_eq!(row(&mut grouped, Cell::Text("b")), [0.0, 1.0, 0.0]);
         assert_eq!(row(&mut grouped, Cell::Missing), [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn missing_values_are_counted_where_training_had_none() {
+        let number = || Encoding::Number { lenient: false };
+        let list = vec![
+            Column::new("age", number(), false),
+            Column::new("income", number(), true),
+            Column::new("city", Encoding::Categories { values: vec!["a".into()], rare: false }, false),
+        ];
+        let mut encoder = Encoder::new(&Columns { list });
+        let mut row = [0.0; 4];
+        for cell in [Cell::Number(1.0), Cell::Missing, Cell::Text("n/a")] {
+            (0..2).for_each(|column| encoder.encode(column, cell, &mut row).unwrap());
+        }
+        let mean = "; the mean of the training rows stands for them";
+        let age = "values are missing where training had all: 2 of 3 in \"age\"";
+        assert_eq!(said(&encoder), [format!("{age}{mean}")]);
+        encoder.encode(2, Cell::Text(""), &mut row).unwrap();
+        assert_eq!(said(&encoder), [format!("{age}, 1 of 1 in \"city\"{mean}, and none of the categories")]);
+    }
+
+    #[test]
+    fn dates_whose_order_training_did_not_tell_are_counted() {
+        let date = |order| Encoding::Date { origin: 0, hour: false, order };
+        let mut unknown = encoder(date(None), false);
+        for text in ["2021-03-04", "4/4/2021", "3/4/2021", "5/4/2021"] {
+            row(&mut unknown, Cell::Text(text));
+        }
+        assert_eq!(
+            said(&unknown),
+            [
+                "column \"c\": 2 of 4 dates, such as \"3/4/2021\", may have the day or the month first, and are read with the month first: training had none of them; write them as 2021-03-04 to be sure"
+            ]
+        );
+        let mut known = encoder(date(Some(DateOrder::DayFirst)), false);
+        assert_eq!(row(&mut known, Cell::Text("3/4/2021"))[1], 4.0);
+        assert!(said(&known).is_empty());
     }
 
     #[test]
