@@ -117,29 +117,49 @@ struct Whole {
     is_broken: bool,
     least: f64,
     most: f64,
-    sum: f64,
-    squares: f64,
+    /// The first number, from which the others are counted: their sums stay small.
+    first: i64,
+    sum: i128,
+    squares: i128,
 }
+
+/// Whole numbers up to which a double holds each of them.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Whole {
     fn see(&mut self, number: f64, first: bool) {
-        // Beyond this the sum of squares is not exact.
-        if number.fract() != 0.0 || number.abs() > 1e5 {
-            self.is_broken = true;
-        }
         self.least = if first { number } else { self.least.min(number) };
         self.most = if first { number } else { self.most.max(number) };
-        self.sum += number;
-        self.squares += number * number;
+        if number.fract() != 0.0 || number.abs() > EXACT {
+            self.is_broken = true;
+        }
+        if self.is_broken {
+            return;
+        }
+        let number = number as i64;
+        if first {
+            self.first = number;
+        }
+        let distance = i128::from(number - self.first);
+        self.sum += distance;
+        match self.squares.checked_add(distance * distance) {
+            Some(squares) => self.squares = squares,
+            None => self.is_broken = true,
+        }
     }
 
     fn is_each_once(&self, count: u64) -> bool {
-        let (n, a, b) = (count as f64, self.least, self.most);
-        let squares_to = |x: f64| x * (x + 1.0) * (2.0 * x + 1.0) / 6.0;
-        !self.is_broken
-            && b - a + 1.0 == n
-            && self.sum == n * (a + b) / 2.0
-            && self.squares == squares_to(b) - squares_to(a - 1.0)
+        // Twice the sum, and six times the sum of the squares, of the whole numbers from 0 to x.
+        let twice_to = |x: i128| x * (x + 1);
+        let six_squares_to = |x: i128| twice_to(x).checked_mul(2 * x + 1);
+        if self.is_broken || self.most - self.least + 1.0 != count as f64 {
+            return false;
+        }
+        let [a, b] = [self.least, self.most].map(|end| i128::from(end as i64 - self.first));
+        let squares = six_squares_to(b).zip(six_squares_to(a - 1)).map(|(to_b, below_a)| to_b - below_a);
+        2 * self.sum == twice_to(b) - twice_to(a - 1)
+            && squares.is_some()
+            && self.squares.checked_mul(6) == squares
     }
 }
 
@@ -175,6 +195,12 @@ impl Days {
                 [day_first, month_first].into_iter().flatten().for_each(|seconds| self.see(seconds));
             }
         }
+    }
+
+    /// What to say where nothing tells the order.
+    fn note(&self) -> Option<String> {
+        let unclear = self.ordered && self.day_first && self.month_first;
+        unclear.then(|| "its dates may have the day or the month first, and are read with the month first; write them as 2021-03-04 to be sure".to_string())
     }
 
     fn order(&self) -> Option<DateOrder> {
@@ -260,6 +286,11 @@ impl Profile {
         }
     }
 
+    /// How many cells had no value.
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
     fn present(&self) -> u64 {
         self.numbers + self.booleans + self.dates + self.others
     }
@@ -295,7 +326,7 @@ impl Profile {
                 let facts = ColumnFacts { kind: Some(encoding.kind()), ..facts };
                 return Ok((Decision::Use(Column::new(name, encoding, indicator)), facts));
             }
-            Wish::Date => return using(self.date(), None),
+            Wish::Date => return using(self.date(), self.days.note()),
             Wish::Auto | Wish::Used => {}
         }
         if self.numbers == present {
@@ -314,9 +345,7 @@ impl Profile {
             return using(Encoding::Boolean {}, None);
         }
         if self.dates == present && (self.days.day_first || self.days.month_first) {
-            let unclear = self.days.ordered && self.days.day_first && self.days.month_first;
-            let note = "its dates may have the day or the month first, and are read with the month first; write them as 2021-03-04 to be sure";
-            return using(self.date(), unclear.then(|| note.to_string()));
+            return using(self.date(), self.days.note());
         }
         self.refuse_mixed(name)?;
         let distinct = self.distinct();
@@ -444,6 +473,31 @@ mod tests {
         assert_eq!(kind(&texts(|n| (n + 1950).to_string())), "number", "a range of years is no identifier");
         assert_eq!(kind(&texts(|n| format!("comment {}", n / 3))), "categories");
         assert_eq!(kind(&texts(|n| format!("comment {}", n.min(250)))), LeftOut::FreeText.reason());
+    }
+
+    #[test]
+    fn a_running_number_is_known_in_tables_of_any_length() {
+        let decide = |name: &str, numbers: &mut dyn Iterator<Item = i64>| {
+            let mut profile = Profile::default();
+            numbers.for_each(|number| profile.see(Cell::Number(number as f64), Place::default));
+            match profile.decide(name, Wish::Auto).unwrap().0 {
+                Decision::Use(column) => column.encoding.kind().to_string(),
+                Decision::Leave(why) => why.reason().to_string(),
+            }
+        };
+        let running = LeftOut::RunningNumber.reason();
+        assert_eq!(decide("n", &mut (1..=150_000)), running);
+        assert_eq!(decide("n", &mut (0..200_000).rev()), running);
+        assert_eq!(decide("respondent_id", &mut (4_000_000_000..4_000_100_000)), running);
+        assert_eq!(decide("n", &mut (1..=150_000).map(|n| if n == 7 { 8 } else { n })), "number");
+        assert_eq!(decide("id", &mut [i64::MIN, i64::MAX].into_iter().cycle().take(40)), "number");
+    }
+
+    #[test]
+    fn dates_that_the_user_names_are_noted_too_where_nothing_tells_their_order() {
+        let note = |cells: &[&str]| profile(cells.iter().copied()).decide("c", Wish::Date).unwrap().1.note;
+        assert!(note(&["3/4/2021", "5/6/2021"]).unwrap().contains("the day or the month first"));
+        assert_eq!(note(&["3/4/2021", "25/6/2021"]), None);
     }
 
     #[test]
