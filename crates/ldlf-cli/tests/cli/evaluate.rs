@@ -121,6 +121,19 @@ fn subgroups_and_a_second_model_come_with_intervals() {
 }
 
 #[test]
+fn rows_that_are_empty_are_passed_over_in_subgroups_too() {
+    let folder = Folder::new();
+    folder.write("d.csv", "x,city,a,b\n1,Bern,1,2\n,,,\n2,Rome,3,1\n3,Bern,2,2\n,,,\n");
+    folder.succeed("-q train d.csv --labels a,b --features x --learner mean --out m");
+    let found = folder.json("-q evaluate m d.csv --by city --json");
+    assert_eq!(
+        (&found["by"]["Bern"]["rows"], &found["by"]["Rome"]["rows"]),
+        (&2.into(), &1.into()),
+        "{found}"
+    );
+}
+
+#[test]
 fn a_column_of_subgroups_must_be_there_and_have_few_values() {
     let folder = stars();
     let missing = folder.call("-q evaluate stars.ldlf votes.csv --by city");

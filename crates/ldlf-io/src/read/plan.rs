@@ -16,10 +16,10 @@ pub struct ColumnPlan {
     pub name: String,
     /// What it is for: feature, label, item, annotator, weight, split, group, image, or ignored.
     pub role: &'static str,
-    /// What a feature holds: number, boolean, date or categories.
+    /// What a feature, or for a plan alone a label, holds: number, boolean, date or categories.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
-    /// Cells of a feature without a value.
+    /// Its cells without a value, where they were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<u64>,
     /// Categories with a feature of their own.
@@ -45,11 +45,14 @@ pub(super) struct Planned {
     pub columns: ModelColumns,
     pub plan: Vec<ColumnPlan>,
     pub notices: Vec<Message>,
+    /// What other columns hold, and how many of their cells have no value.
+    pub others: Vec<(String, Option<&'static str>, u64)>,
 }
 
-/// Looks at all rows of the columns that may be features and decides how they are read.
-pub(super) fn features(table: &mut dyn Table, roles: &Roles) -> Result<Planned> {
-    let columns: Vec<usize> = roles.features.iter().map(|(column, _)| *column).collect();
+/// Looks at all rows of the columns that may be features and decides how they are read; also says what `others` hold.
+pub(super) fn features(table: &mut dyn Table, roles: &Roles, others: &[usize]) -> Result<Planned> {
+    let columns: Vec<usize> =
+        roles.features.iter().map(|(column, _)| *column).chain(others.iter().copied()).collect();
     table.choose(&columns)?;
     let mut profiles = vec![Profile::default(); columns.len()];
     let names: Vec<String> = columns.iter().map(|&column| table.header()[column].clone()).collect();
@@ -68,6 +71,11 @@ pub(super) fn features(table: &mut dyn Table, roles: &Roles) -> Result<Planned> 
         return Err(Error::data("a header but no rows").in_file(&file));
     }
     let mut planned = Planned::default();
+    for (profile, name) in profiles.iter().zip(&names).skip(roles.features.len()) {
+        // What is wrong with a column that is no feature, the rows will tell.
+        let kind = profile.decide(name, Wish::Used).ok().and_then(|(_, facts)| facts.kind);
+        planned.others.push((name.clone(), kind, profile.missing()));
+    }
     let mut left = Vec::new();
     for ((profile, &(column, wish)), name) in profiles.iter().zip(&roles.features).zip(&names) {
         let (decision, facts) = profile.decide(name, wish).map_err(|error| error.in_file(&file))?;
@@ -112,7 +120,8 @@ pub(super) fn features(table: &mut dyn Table, roles: &Roles) -> Result<Planned> 
 }
 
 /// The plan of all columns in the order of the header.
-pub(super) fn with_roles(header: &[String], roles: &Roles, mut features: Vec<ColumnPlan>) -> Vec<ColumnPlan> {
+pub(super) fn with_roles(header: &[String], roles: &Roles, planned: Planned) -> Vec<ColumnPlan> {
+    let Planned { plan: mut features, others, .. } = planned;
     let role_of = |column: usize| {
         let is = |role: Option<usize>| role == Some(column);
         match column {
@@ -130,7 +139,13 @@ pub(super) fn with_roles(header: &[String], roles: &Roles, mut features: Vec<Col
         let found = features.iter().position(|plan| plan.name == *name);
         match found {
             Some(at) => features.swap_remove(at),
-            None => ColumnPlan::of(name, role_of(column)),
+            None => {
+                let mut plan = ColumnPlan::of(name, role_of(column));
+                if let Some((_, kind, missing)) = others.iter().find(|(other, ..)| other == name) {
+                    (plan.kind, plan.missing) = (*kind, Some(*missing));
+                }
+                plan
+            }
         }
     };
     header.iter().enumerate().map(plan_of).collect()

@@ -225,7 +225,7 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
         _ => tables.open(),
     };
     let mut table = open(&long)?;
-    let (mut notices, mut columns_read) = (Vec::new(), Vec::new());
+    let (mut notices, mut columns_read) = (Vec::new(), plan::Planned::default());
     let mut roles = Roles::resolve(table.as_ref(), options, model.is_some(), &mut notices)?;
     if let Some(long) = &mut long {
         long.leave_out_differing(table.as_ref(), &mut roles)?;
@@ -240,11 +240,10 @@ pub(super) fn read(tables: &Tables, options: &ReadOptions, model: Option<&Schema
             )?
         }
         _ if learns => {
-            let planned = plan::features(table.as_mut(), &roles)?;
-            notices.extend(planned.notices);
-            columns_read = planned.plan;
+            columns_read = plan::features(table.as_mut(), &roles, &[])?;
+            notices.append(&mut columns_read.notices);
             table = open(&long)?;
-            planned.columns
+            std::mem::take(&mut columns_read.columns)
         }
         _ => ModelColumns::default(),
     };
@@ -338,13 +337,14 @@ pub(super) fn plan(tables: &Tables, options: &ReadOptions) -> Result<(Vec<Column
         long.leave_out_differing(table.as_ref(), &mut roles)?;
         notices.append(&mut long.notices);
     }
-    let planned = match options.image_column {
+    let labels: Vec<usize> = roles.labels.iter().copied().chain(roles.single).chain(roles.vote).collect();
+    let mut planned = match options.image_column {
         Some(_) => plan::Planned::default(),
-        None => plan::features(table.as_mut(), &roles)?,
+        None => plan::features(table.as_mut(), &roles, &labels)?,
     };
-    notices.extend(planned.notices);
+    notices.append(&mut planned.notices);
     notices.extend(table.notices());
-    Ok((plan::with_roles(table.header(), &roles, planned.plan), notices))
+    Ok((plan::with_roles(table.header(), &roles, planned), notices))
 }
 
 /// Whether a row has labels.
@@ -452,7 +452,10 @@ pub(super) fn text_column(mut table: Box<dyn Table>, column: &str, role: Subject
     table.choose(&[column])?;
     let mut texts = Vec::new();
     while table.next_row()? {
-        texts.push(CurrentRow(table.as_ref()).text(column)?);
+        // As where the rows are read.
+        if !table.is_blank() {
+            texts.push(CurrentRow(table.as_ref()).text(column)?);
+        }
     }
     Ok(texts)
 }
