@@ -7,6 +7,7 @@ use clap::Args;
 use ldlf::internals::core::conformal::{Calibration, Conformal};
 use ldlf::internals::core::inputs::InputKind;
 use ldlf::internals::core::learner::Summary;
+use ldlf::internals::core::split::SplitPart;
 use ldlf::internals::io::read::ColumnPlan;
 use ldlf::internals::io::write::estimates::{Abilities, Estimate, EstimateColumns, Sureness};
 use ldlf::internals::io::write::{Formulas, TableForm, save_table};
@@ -250,6 +251,13 @@ fn report(
     let mut table = Table::of_facts();
     table.fact("learner", &model.learner);
     table.fact("data", described(data));
+    let is_valid = |part: &&String| SplitPart::named(part) == Some(SplitPart::Valid);
+    let valid = data.split().map_or(0, |parts| parts.iter().filter(is_valid).count());
+    if valid > 0 {
+        let noun = if data.inputs().kind() == InputKind::Images { "image" } else { "row" };
+        let training = counted(data.rows() - valid, &format!("training {noun}"));
+        table.fact("split", format!("{training}, {}", counted(valid, &format!("validation {noun}"))));
+    }
     plan::summary(columns).into_iter().for_each(|(name, text)| table.fact(name, text));
     let best = best_iteration.map_or(String::new(), |best| format!(", kept that of iteration {best}"));
     if *iterations > 0 {

@@ -548,3 +548,38 @@ fn out_of_fold_predictions_are_one_line_per_training_row() {
     let refused = folder.call(&format!("{train} --learner mean --out n --out-of-fold more.csv"));
     assert!(refused.contains("mean gives no out-of-fold predictions"), "{refused}");
 }
+
+#[test]
+fn the_rows_of_a_split_are_counted_by_what_they_are_for() {
+    let folder = Folder::new();
+    folder.write("d.csv", "x,a,b,part\n1,1,2,train\n2,3,1,train\n3,2,2,val\n4,1,1,test\n");
+    let said = folder.succeed("train d.csv --labels a,b --split-column part --learner mean --out m --quiet");
+    assert!(
+        said.contains("\ndata     d, 3 rows,")
+            && said.contains("\nsplit    2 training rows, 1 validation row\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_plan_says_what_labels_hold_too() {
+    let folder = Folder::new();
+    folder.write("d.csv", "x,a,b,opinion\n1,1,2,good\n2,,1,bad\n3,2,2,\n");
+    let plan = folder.json("-q train d.csv --labels a,b --plan --json");
+    let column = |name: &str| {
+        let columns = plan["columns"].as_array().expect("columns");
+        columns.iter().find(|column| column["name"] == name).cloned().expect("the column")
+    };
+    let label = |name: &str| {
+        let found = column(name);
+        (found["role"].clone(), found["type"].clone(), found["missing"].clone())
+    };
+    assert_eq!(label("a"), ("label".into(), "number".into(), 1.into()));
+    assert_eq!(label("b"), ("label".into(), "number".into(), 0.into()));
+    let shown = folder.succeed("-q train d.csv --label-column opinion --plan");
+    assert!(
+        shown.lines().any(|line| line.split_whitespace().eq(["opinion", "label", "categories", "1", "-"])),
+        "{shown}"
+    );
+    assert!(shown.ends_with("numbers: x, a (1 missing), b\n"), "{shown}");
+}
