@@ -34,3 +34,6 @@ mod survey;
 mod train;
 mod trust;
 mod usable_predictions;
+#[cfg(feature = "xlsx")]
+#[path = "../../../ldlf-io/tests/fixtures/workbook.rs"]
+mod workbook;

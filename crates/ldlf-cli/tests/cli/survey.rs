@@ -46,8 +46,89 @@ fn with_survey() -> Folder {
     folder
 }
 
+/// The same respondents packed, as a workbook with dates of its own, and as typed columns.
+#[cfg(all(feature = "parquet", feature = "xlsx"))]
+fn with_typed_survey() -> Folder {
+    use std::io::Write as _;
+    use std::sync::Arc;
+
+    use arrow_array::{
+        ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    };
+
+    use crate::workbook::{self, Cell};
+
+    let folder = with_survey();
+    let packed = std::fs::File::create(folder.path("survey.csv.gz")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
+    packed.write_all(&folder.bytes("survey.csv")).unwrap();
+    packed.finish().unwrap();
+
+    let text = folder.read("survey.jsonl");
+    let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let heads = ["id", "day", "city", "member", "income", "score", "vote_très_bien", "vote_mauvais"];
+    let day_of_march = |row: &serde_json::Value| row["day"].as_str().unwrap()[8..].parse::<i32>().unwrap();
+    let mut sheet: Vec<Vec<Cell<'_>>> = vec![heads.map(Cell::Text).into()];
+    for row in &rows {
+        let number = |head: &str| row[head].as_f64().map_or(Cell::Empty, Cell::Number);
+        sheet.push(vec![
+            Cell::Text(row["id"].as_str().unwrap()),
+            Cell::Date(f64::from(44_255 + day_of_march(row))),
+            Cell::Text(row["city"].as_str().unwrap()),
+            Cell::Boolean(row["member"].as_bool().unwrap()),
+            number("income"),
+            number("score"),
+            number("vote_très_bien"),
+            number("vote_mauvais"),
+        ]);
+    }
+    workbook::write(&folder.path("survey.xlsx"), false, &sheet);
+
+    let texts = |head: &str| -> ArrayRef {
+        Arc::new(rows.iter().map(|row| row[head].as_str()).collect::<StringArray>())
+    };
+    let whole = |head: &str| -> ArrayRef {
+        Arc::new(rows.iter().map(|row| row[head].as_i64()).collect::<Int64Array>())
+    };
+    let columns: [ArrayRef; 8] = [
+        texts("id"),
+        Arc::new(Date32Array::from_iter_values(rows.iter().map(|row| 18_686 + day_of_march(row)))),
+        texts("city"),
+        Arc::new(rows.iter().map(|row| row["member"].as_bool()).collect::<BooleanArray>()),
+        whole("income"),
+        Arc::new(rows.iter().map(|row| row["score"].as_f64()).collect::<Float64Array>()),
+        whole("vote_très_bien"),
+        whole("vote_mauvais"),
+    ];
+    let batch = RecordBatch::try_from_iter(heads.into_iter().zip(columns)).unwrap();
+    let file = std::fs::File::create(folder.path("survey.parquet")).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    folder
+}
+
+#[cfg(all(feature = "parquet", feature = "xlsx"))]
 #[test]
 fn a_survey_trains_without_further_options_to_the_same_model_from_every_format() {
+    let folder = with_typed_survey();
+    let mut first: Option<(Vec<u8>, String)> = None;
+    for end in ["csv", "csv.gz", "xlsx", "jsonl", "parquet"] {
+        folder.succeed(&format!("train survey.{end} --labels vote_* --out {end}.ldlf"));
+        folder.succeed(&format!("predict csv.ldlf survey.{end} --keep id --out {end}.predicted.csv"));
+        let found = (folder.bytes(&format!("{end}.ldlf")), folder.read(&format!("{end}.predicted.csv")));
+        let wanted = first.get_or_insert_with(|| found.clone());
+        assert!(found.0 == wanted.0, "the model of {end}");
+        assert_eq!(found.1, wanted.1, "the predictions of {end}");
+    }
+    let (_, predicted) = first.expect("five formats");
+    assert!(predicted.starts_with("id,vote_très_bien,vote_mauvais\nR0,0."), "{predicted}");
+    let ids = predicted.lines().skip(1).map(|line| line.split(',').next().unwrap_or_default());
+    assert!(ids.eq((0..60).map(|row| format!("R{row}"))), "{predicted}");
+}
+
+#[test]
+fn a_survey_of_other_spellings_is_the_same_to_other_learners() {
     let folder = with_survey();
     for (number, file) in ["survey.csv", "survey2.csv", "survey.jsonl"].iter().enumerate() {
         folder.succeed(&format!("train {file} --labels vote_* --learner bfgs-ldl --out m{number}"));
