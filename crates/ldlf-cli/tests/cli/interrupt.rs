@@ -80,7 +80,7 @@ fn the_journal_of_an_interrupted_comparison_stays() {
 fn ctrl_c_stops_the_last_fit_of_a_search_too() {
     let folder = Folder::with_votes();
     let call = "search votes.csv --labels votes_* --over depth=3,4 --trials 1 --folds 2 --journal j --out m --threads 1 \
-                --set iterations=6000 --set epochs=none --set early_stopping=false --set trees=2 --set depth=3";
+                --set iterations=30000 --set epochs=none --set early_stopping=false --set trees=2 --set depth=3";
     let child = start(&folder, call);
     let started = Instant::now();
     // Both folds of the only trial are in the journal: the winner is trained.
