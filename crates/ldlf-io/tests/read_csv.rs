@@ -559,6 +559,12 @@ fn a_column_may_not_have_the_name_of_a_made_feature() {
 }
 
 #[test]
+fn decimal_commas_in_every_row_are_no_columns_below_a_title() {
+    let loaded = load("a;b;v_1;v_2\n0,25;0,68;3;1\n0,40;0,12;2;2\n", &labels(&["v_*"]));
+    assert_eq!(dense(loaded.dataset.features().unwrap()), [0.25, 0.68, 0.4, 0.12]);
+}
+
+#[test]
 fn separators_and_decimal_marks_are_those_of_the_file() {
     let options = labels(&["r", "s"]);
     let plain = load("a,b,r,s\n1234.5,0.25,1,3\n-2,0.5,1,1\n", &options).dataset;

@@ -146,6 +146,10 @@ fn stated_separator(beginning: &[u8]) -> Option<(u8, &[u8])> {
 
 /// Whether a title or a remark stands above the names of the columns: one value, and several in all rows after it.
 fn is_above_header(beginning: &[u8], separator: u8) -> bool {
+    let names = |row: &StringRecord| row.iter().filter(|name| !name.is_empty()).count();
+    if first_rows(beginning, separator).first().is_some_and(|row| names(row) > 1) {
+        return false; // several names: commas in the rows below are decimal commas
+    }
     SEPARATORS.into_iter().any(|other| {
         let rows = first_rows(beginning, other);
         let [first, second, rest @ ..] = &rows[..] else { return false };
@@ -331,6 +335,7 @@ mod tests {
         ] {
             assert_eq!(is_above_header(text.as_bytes(), b','), above, "{text:?}");
         }
+        assert!(!is_above_header(b"a;b;v\n0,25;0,68;3\n0,40;0,12;2\n", b';'));
     }
 
     #[test]
