@@ -101,17 +101,38 @@ def test_a_batch_streams_from_one_file_to_another(model, rows, expected, tmp_pat
     ("change", "said"),
     [
         (lambda t: t.drop_columns(["b"]), "no column 'b', which the model needs; the columns are c, key, a"),
-        (lambda t: t.set_column(2, "a", pa.array([None, *range(499)])), "row 0, column 'a': the value is missing"),
-        (lambda t: t.set_column(2, "a", pa.array([*range(499), np.nan])), "row 499, column 'a': nan is not a finite"),
-        (lambda t: t.set_column(2, "a", pa.array(["x"] * 500)), "column 'a': string is not a type of numbers"),
+        (lambda t: t.set_column(2, "a", pa.array(["x"] * 500)), "column 'a' of X holds the text 'x'"),
+        (lambda t: t.set_column(2, "a", pa.array([*range(499), np.inf])), "infinity in row 99, column 'a'"),
         (lambda t: 5, "batches are predicted of a pyarrow Table"),
         (lambda t: [], "there are no batches"),
     ],
-    ids=["absent", "missing", "not finite", "text", "no table", "nothing"],
+    ids=["absent", "text", "infinite", "no table", "nothing"],
 )
 def test_what_cannot_be_predicted_is_said_with_its_place(change, said, model, rows):
     with pytest.raises((ValueError, TypeError), match=said):
         model.predict_batches(change(rows[0]), batch_rows=100).read_all()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([None, *range(499)], "row 0, column 'a': the value is missing"),
+        ([*range(499), np.nan], "row 499, column 'a': nan is not a finite"),
+        (["x"] * 500, "column 'a': string is not a type of numbers"),
+    ],
+    ids=["missing", "not finite", "text"],
+)
+def test_a_model_of_an_array_needs_numbers_everywhere(values, said, rows):
+    table, y = rows
+    model = quick(LDLForest).fit(np.column_stack([table[name] for name in ["c", "a", "b"]]), y)
+    with pytest.raises(ValueError, match=said):
+        model.predict_batches(table.set_column(2, "a", pa.array(values)), keep=["key"], batch_rows=100).read_all()
+
+
+def test_a_number_that_is_missing_in_a_batch_is_the_mean_of_training(model, rows):
+    holed = rows[0].set_column(2, "a", pa.array([None, *rows[0]["a"].to_pylist()[1:]]))
+    found = model.predict_batches(holed, batch_rows=100).read_all()
+    np.testing.assert_array_equal(np.column_stack(found.columns), model.predict(holed.select(NAMES)))
 
 
 def test_without_names_the_columns_are_counted(rows):

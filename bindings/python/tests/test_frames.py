@@ -1,5 +1,7 @@
 """Tables as they are: categories, texts, booleans, dates and missing values, by the rules of the command."""
 
+import warnings
+
 import ldlf
 import numpy as np
 import pandas as pd
@@ -103,9 +105,9 @@ def test_missing_values_of_arrays_are_named_by_their_place(distributions):
     holed[3, 2] = np.nan
     with pytest.raises(ValueError, match="Input X contains NaN in row 3, column 2; fill it, or fit on a table"):
         MeanLDL().fit(holed, y)
-    model = MeanLDL().fit(pd.DataFrame(X, columns=list("abcdef")), y)
-    with pytest.raises(ValueError, match="NaN in row 3, column 'c'; the training rows had no missing values"):
-        model.predict(pd.DataFrame(holed, columns=list("abcdef")))
+    model = MeanLDL().fit(X, y)
+    with pytest.raises(ValueError, match="NaN in row 3, column 2; the training rows had no missing values"):
+        model.predict(holed)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -140,7 +142,8 @@ def test_sparse_columns_stay_sparse_or_are_numbers(distributions):
     X, y = distributions
     few = sparse.random(200, 30, 0.05, "csr", random_state=0)
     frame = pd.DataFrame.sparse.from_spmatrix(few).add_prefix("x")
-    assert quick(LDLForest).fit(frame, y).to_bytes() == quick(LDLForest).fit(frame.sparse.to_dense(), y).to_bytes()
+    sparse_one, dense_one = quick(LDLForest).fit(frame, y), quick(LDLForest).fit(frame.sparse.to_dense(), y)
+    np.testing.assert_array_equal(sparse_one.predict(frame), dense_one.predict(frame.sparse.to_dense()))
     mixed = frame.assign(colour=["red", "blue"] * 100)
     model = quick(RandomForestLDL).fit(mixed, y)
     dense = quick(RandomForestLDL).fit(frame.sparse.to_dense().assign(colour=mixed["colour"]), y)
@@ -157,11 +160,56 @@ def test_what_is_no_table_leads_to_what_reads_it(distributions):
         MeanLDL().fit(np.zeros((200, 4, 4, 3)), y)
 
 
-def test_numbers_alone_are_read_as_ever(distributions):
+@pytest.fixture
+def plain(distributions):
+    """Numbers with names and a flag, and a column that counts the rows."""
     X, y = distributions
-    plain = pd.DataFrame(X, columns=list("abcdef"))
-    model = MeanLDL().fit(plain.assign(flag=X[:, 0] > 0), y)
-    assert model._columns is None and model.n_features_in_ == 7
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(flag=X[:, 0] > 0)
+    frame.insert(3, "id", np.arange(len(X)))
+    return frame, y
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_numbers_alone_follow_the_same_rules(form, plain, tmp_path):
+    frame, y = plain
+    with pytest.warns(UserWarning, match="column 'id' is left out: a running number"):
+        model = quick(RandomForestLDL).fit(form(frame), y)
+    used = frame.drop(columns="id")
+    assert model.feature_names_in_.tolist() == list(used.columns) and model.n_features_in_ == 7
+    assert model.to_bytes() == quick(RandomForestLDL).fit(used, y).to_bytes()
+    model.save(tmp_path / "model.ldlf")
+    for one in (model, ldlf.load(tmp_path / "model.ldlf")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = one.predict(form(frame))
+            np.testing.assert_array_equal(found, one.predict(form(used)))
+        with pytest.warns(UserWarning, match="X does not have valid feature names"):
+            np.testing.assert_array_equal(found, one.predict(used.to_numpy(dtype=float)))
+        with pytest.raises(ValueError, match="The feature names should match"):
+            one.predict(form(used[list("fedcba") + ["flag"]]))
+        with pytest.raises(ValueError, match="unseen at fit time:\n- other"):
+            one.predict(form(frame.assign(other=1.0)))
+
+
+def test_a_number_that_is_missing_later_is_the_mean_of_training(plain):
+    frame, y = plain
+    X = frame[list("abcdef")]
+    model = quick(RandomForestLDL).fit(X, y)
+    holed = X.iloc[:5].copy()
+    holed.iloc[2, 1] = np.nan
+    filled = holed.fillna({"b": X["b"].astype(np.float32).mean()})
+    np.testing.assert_allclose(model.predict(holed), model.predict(filled), atol=1e-6)
+    np.testing.assert_array_equal(model.predict_frame(holed).to_numpy(), model.predict(holed))
+    with pytest.raises(ValueError, match="eval_set has missing values in column 'b', the training rows have none"):
+        quick(ldlf.LDLForest, choose=False, leave_out=0).fit(X, y, eval_set=(holed, y[:5]))
+
+
+def test_arrays_and_frames_without_names_are_taken_as_they_are(plain):
+    frame, y = plain
+    numbers = frame.drop(columns="flag").to_numpy()
+    for form in (numbers, pd.DataFrame(numbers)):
+        model = MeanLDL().fit(form, y)
+        assert model._columns is None and model.n_features_in_ == 7 and not hasattr(model, "feature_names_in_")
 
 
 def test_a_column_of_categories_has_one_importance_and_the_page_names_its_features(data, tmp_path):

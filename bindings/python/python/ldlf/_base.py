@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from . import _engine, _inputs, _targets
+from . import _engine, _frames, _inputs, _targets
 from ._card import ShowsItself
 from ._distribution import LabelDistribution, drawn
 from ._explain import ExplainsModels
@@ -86,10 +86,17 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
     _presets: ClassVar[dict[str, dict[str, Any]]] = {}
     #: How the columns of a table become features, as JSON, where they are more than numbers.
     _columns: str | None = None
+    #: Columns that training on numbers alone left out: names that come later must be the others, in their order. None where columns
+    #: are found by name.
+    _left_out: list[str] | None = None
+    #: Whether tables of numbers alone follow the rules of the command too.
+    _infers_numbers: ClassVar[bool] = True
     #: Where the last fit stood, if it may be continued (``warm_start``).
     _checkpoint: bytes | None = None
     #: What scikit-learn calls a parameter, and its name here.
     _known_as: ClassVar[dict[str, str]] = {}
+
+    feature_names_in_: np.ndarray
 
     # Shared parameters; the generated __init__ of every estimator sets them.
     label_values: Any
@@ -178,8 +185,8 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         ----------
         X : array, sparse matrix or table of shape (rows, features)
             NumPy of single or double precision in any order, SciPy CSR (never made dense), pandas, polars (lazy too) or pyarrow.
-            Texts, categories, booleans, dates and missing values of tables become features by the rules of the command; identifiers
-            are left out, and a warning says so.
+            Columns with names follow the rules of the command: texts, categories, booleans, dates and missing values become features;
+            identifiers and running numbers are left out, and a warning says so. An array is taken as it is.
         y : array or table of shape (rows, labels), or array of shape (rows,)
             Probabilities or vote counts; or one label per row, which becomes a distribution by ``sigma``, and without it has
             everything on that label. An ordered Categorical of pandas or an Enum of polars says which labels there are, in which order.
@@ -309,6 +316,10 @@ class LDLEstimator(ShowsItself, SavesModels, PredictsTables, ExplainsModels, Bas
         else:
             raise ValueError(f"eval_set: {name} does not stop early; forests and boosting do")
         held_X, held_y = _inputs.one_eval_set(eval_set)
+        # What a missing value is filled with is known after the fit.
+        raw = None if self._columns is None else _frames.raw_columns(_frames.collected(held_X), self.feature_names_in_)
+        if self._columns is not None and raw and (gone := _frames.missing_only_here(self._columns, raw)) is not None:
+            raise ValueError(f"eval_set has missing values in column {gone!r}, the training rows have none; fill them")
         held_X = _inputs.features(self, held_X, reset=False)
         held_y = self._checked_y(held_y)
         truth, unseen = _targets.scored(held_y, labels, strict=self.label_values is not None)

@@ -44,18 +44,23 @@ def _batches(data: Any, columns: Sequence[str] | None, rows: int, pa: Any) -> It
         raise TypeError(f"batches are predicted of {FORMS}, got {type(data).__name__}")
 
 
+def places(batch: Any, names: Sequence[str]) -> list[int]:
+    """Where the named columns of a batch stand."""
+    fields = [batch.schema.get_all_field_indices(name) for name in names]
+    for name, found in zip(names, fields):
+        if len(found) != 1:
+            problem = "no column" if not found else "more than one column"
+            raise ValueError(
+                f"{problem} {name!r}, which the model needs; the columns are {', '.join(batch.schema.names)}"
+            )
+    return [found[0] for found in fields]
+
+
 def features(batch: Any, names: Sequence[str], first_row: int) -> np.ndarray:
     """The named columns of a batch as rows; says where a value is missing or no number."""
     import pyarrow as pa
 
-    fields = [batch.schema.get_all_field_indices(name) for name in names]
-    for name, places in zip(names, fields):
-        if len(places) != 1:
-            problem = "no column" if not places else "more than one column"
-            raise ValueError(
-                f"{problem} {name!r}, which the model needs; the columns are {', '.join(batch.schema.names)}"
-            )
-    arrays = [batch.column(places[0]) for places in fields]
+    arrays = [batch.column(place) for place in places(batch, names)]
     single = all(pa.types.is_float32(array.type) for array in arrays)
     rows = np.empty((batch.num_rows, len(names)), dtype=np.float32 if single else np.float64)
     for column, (name, array) in enumerate(zip(names, arrays)):

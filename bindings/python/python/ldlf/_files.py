@@ -24,6 +24,7 @@ class SavesModels:
     _declared: ClassVar[tuple[str, ...]]
     model_: _engine.Model
     classes_: np.ndarray
+    _left_out: list[str] | None
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Writes the model file that ``ldlf predict`` and :func:`ldlf.load` read, whole or not at all.
@@ -107,6 +108,7 @@ class SavesModels:
         return {
             "class": cls.__name__,
             "parameters": parameters,
+            **({} if self._left_out is None else {"left_out": self._left_out}),
             **(
                 {"classes": classes, "classes_dtype": "O" if kind in "UO" else self.classes_.dtype.str} if plain else {}
             ),
@@ -129,6 +131,7 @@ class SavesModels:
             estimator.n_features_in_ = len(raw)
         elif schema.get("feature_names") is not None:
             estimator.feature_names_in_ = np.asarray(schema["feature_names"], dtype=object)
+        estimator._left_out = facts.get("left_out")
         given = names != [f"label_{label}" for label in range(len(names))]
         if values is not None:
             values = np.asarray(values, dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,21 +21,60 @@ def collected(X: Any) -> Any:
     return X.collect() if hasattr(X, "collect") and hasattr(X, "collect_schema") and hasattr(X, "sink_csv") else X
 
 
-def raw_columns(X: Any) -> list[Raw] | None:
-    """The columns of a pandas, polars or pyarrow table; None of anything else."""
+def is_frame(X: Any) -> bool:
+    """Whether this is a pandas, polars or pyarrow table."""
     package = type(X).__module__.split(".")[0]
-    if package == "pandas" and hasattr(X, "dtypes") and getattr(X, "ndim", 0) == 2:
-        names, columns, kind_of = list(X.columns), [X.iloc[:, place] for place in range(X.shape[1])], _of_pandas
-    elif package == "polars" and hasattr(X, "get_columns"):
-        names, columns, kind_of = list(X.columns), X.get_columns(), _of_polars
-    elif package == "pyarrow" and hasattr(X, "column_names"):
-        names, columns, kind_of = list(X.column_names), list(X.columns), _of_pyarrow
-    else:
+    return (
+        (package == "pandas" and hasattr(X, "dtypes") and getattr(X, "ndim", 0) == 2)
+        or (package == "polars" and hasattr(X, "get_columns"))
+        or (package == "pyarrow" and hasattr(X, "column_names"))
+    )
+
+
+def are_named(X: Any) -> bool:
+    """Whether the columns of a table have names, not the numbers that pandas gives."""
+    return all(isinstance(name, str) for name in _names(X))
+
+
+def _names(X: Any) -> list[Any]:
+    return list(X.column_names if hasattr(X, "column_names") else X.columns)
+
+
+def without(X: Any, left_out: Sequence[str]) -> Any:
+    """A table without those of the columns that it has."""
+    here = [name for name in left_out if name in _names(X)]
+    if not here:
+        return X
+    return X.drop(columns=here) if hasattr(X, "iloc") else X.drop(here)
+
+
+def only(X: Any, names: Sequence[str]) -> Any:
+    """These columns of a table."""
+    return X.select(list(names)) if hasattr(X, "column_names") else X[list(names)]
+
+
+def raw_columns(X: Any, only: Collection[str] | None = None) -> list[Raw] | None:
+    """The columns of a pandas, polars or pyarrow table, or of these only those so named; None of anything else."""
+    if not is_frame(X):
         return None
+    package = type(X).__module__.split(".")[0]
+    columns: Sequence[Any]
+    kind_of: Callable[[str, Any], tuple[str, Any]]
+    if package == "pandas":
+        names, columns, kind_of = list(X.columns), [X.iloc[:, place] for place in range(X.shape[1])], _of_pandas
+    elif package == "polars":
+        names, columns, kind_of = list(X.columns), X.get_columns(), _of_polars
+    else:
+        names, columns, kind_of = list(X.column_names), list(X.columns), _of_pyarrow
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
         raise ValueError(f"X has two columns named {twice!r}; rename one")
-    return [(str(name), *kind_of(str(name), column)) for name, column in zip(names, columns)]
+    wanted = [(str(name), column) for name, column in zip(names, columns) if only is None or str(name) in only]
+    found = [(name, *kind_of(name, column)) for name, column in wanted]
+    for name, kind, values in found:
+        if kind == "number" and (odd := np.isinf(values)).any():
+            raise ValueError(f"Input X contains infinity in row {int(np.argmax(odd))}, column {name!r}; replace it")
+    return found
 
 
 def needs_encoding(columns: list[Raw]) -> bool:
@@ -48,19 +87,19 @@ def needs_encoding(columns: list[Raw]) -> bool:
     return False
 
 
-def learn(columns: list[Raw]) -> tuple[str, list[str], Any]:
-    """Decides how columns become features: the decision as JSON, the names of the columns used, and the rows."""
+def learn(columns: list[Raw]) -> tuple[str, list[str], list[str], Any]:
+    """Decides how columns become features: the decision as JSON, the names of the columns used and left out, and the rows."""
     decided, left_out, notices = _engine.infer_columns(columns)
     for name, reason in left_out:
         warnings.warn(f"column {name!r} is left out: {reason}", stacklevel=5)
     for notice in notices:
         warnings.warn(notice, stacklevel=5)
-    left = {name for name, _ in left_out}
+    left = [name for name, _ in left_out]
     used = [name for name, _, _ in columns if name not in left]
     if not used:
         raise ValueError("no column of X can be a feature: " + "; ".join(f"{name!r}: {why}" for name, why in left_out))
     rows, _ = encode(decided, columns)
-    return decided, used, rows
+    return decided, used, left, rows
 
 
 def encode(decided: str, columns: list[Raw]) -> tuple[Any, list[str]]:
@@ -72,6 +111,36 @@ def encode(decided: str, columns: list[Raw]) -> tuple[Any, list[str]]:
         indptr, indices, data, width = features
         features = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, width))
     return features, names
+
+
+def encoded(decided: str, X: Any) -> Any:
+    """The rows of a table by columns that were decided on; a column of numbers that holds something else is named."""
+    needed = [column["name"] for column in json.loads(decided)]
+    try:
+        return encode(decided, raw_columns(X, set(needed)) or [])[0]
+    except ValueError as error:
+        if "not a number" in str(error):
+            sentence = _no_number_any_more(decided, X)
+            if sentence is not None:
+                raise ValueError(sentence) from None
+        raise
+
+
+def _no_number_any_more(decided: str, X: Any) -> str | None:
+    here = set(_names(X))
+    names = [c["name"] for c in json.loads(decided) if "number" in c["encoding"] and c["name"] in here]
+    numbers = only(X, names)
+    return dates_among(numbers, names) or not_a_number(numbers, names)
+
+
+def missing_only_here(decided: str, columns: list[Raw]) -> str | None:
+    """The first column with missing values that had none in training."""
+    flagged = {column["name"] for column in json.loads(decided) if column.get("indicator")}
+    for name, kind, values in columns:
+        gone = np.isnan(values).any() if kind == "number" else None in values
+        if gone and name not in flagged:
+            return name
+    return None
 
 
 def is_sparse(X: Any) -> bool:
@@ -123,8 +192,10 @@ def is_number(value: Any) -> bool:
 
 
 def are_numbers(columns: str) -> bool:
-    """Whether every decided column is one number without a flag for missing values, so that an array can stand for the table."""
-    return all(column["encoding"] == {"number": {}} and not column.get("indicator") for column in json.loads(columns))
+    """Whether every decided column is one number, or yes and no, without a flag for missing values, so that an array can stand for
+    the table."""
+    plain: list[Any] = [{"number": {}}, {"boolean": {}}]
+    return all(column["encoding"] in plain and not column.get("indicator") for column in json.loads(columns))
 
 
 def width(column: dict[str, Any]) -> int:

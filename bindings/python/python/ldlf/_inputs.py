@@ -10,7 +10,7 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from . import _engine, _frames, _images
 
@@ -35,7 +35,7 @@ def column_labels(table: Any) -> list[Any] | None:
 def features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Checks X, learns or compares its columns, and gives an array or CSR of single or double precision.
 
-    A table with texts, dates or missing values is encoded by what training decided about its columns (:mod:`ldlf._frames`).
+    A table with named columns is encoded by what training decided about them (:mod:`ldlf._frames`).
     """
     if estimator._reads_images():
         return _images.read(X)
@@ -48,17 +48,21 @@ def features(estimator: Any, X: Any, *, reset: bool) -> Any:
     X = _frames.collected(X)
     if reset:
         columns = None if _frames.is_sparse(X) else _frames.raw_columns(X)
-        estimator._columns = None
-        if columns and len(columns[0][2]) and _frames.needs_encoding(columns):
-            estimator._columns, used, rows = _frames.learn(columns)
+        estimator._columns = estimator._left_out = None
+        more = _frames.needs_encoding(columns or [])
+        if columns and len(columns[0][2]) and (more or (estimator._infers_numbers and _frames.are_named(X))):
+            estimator._columns, used, left_out, rows = _frames.learn(columns)
+            estimator._left_out = None if more else left_out
             estimator.feature_names_in_ = np.asarray(used, dtype=object)
             estimator.n_features_in_ = len(used)
             return rows
     elif estimator._columns is not None:
-        columns = _frames.raw_columns(X)
-        if columns is not None:
-            return _frames.encode(estimator._columns, columns)[0]
-        if not _frames.are_numbers(estimator._columns):
+        numbers = _frames.are_numbers(estimator._columns)
+        if _frames.is_frame(X) and (_frames.are_named(X) or not numbers):
+            if estimator._left_out is not None:
+                _check_feature_names(estimator, _frames.without(X, estimator._left_out), reset=False)
+            return _frames.encoded(estimator._columns, X)
+        if not numbers:
             named = ", ".join(map(repr, estimator.feature_names_in_[:5]))
             raise ValueError(f"the model was trained on a table with named columns ({named}, ...); give such a table")
     names = column_labels(X)

@@ -50,7 +50,8 @@ class PredictsTables:
             return _batches.features(batch, needed, row)
         import pyarrow as pa
 
-        return _frames.encode(self._columns, _frames.raw_columns(pa.Table.from_batches([batch])) or [])[0]
+        _batches.places(batch, needed)
+        return _frames.encoded(self._columns, pa.Table.from_batches([batch]).select(needed))
 
     def _of_rows(self, rows: Any) -> np.ndarray:
         """The predictions of rows as columns; there may be no rows."""
@@ -148,7 +149,7 @@ class PredictsTables:
             return _as_columns(
                 frame,
                 keep,
-                self._of_rows(_frames.encode(self._columns, _frames.raw_columns(frame[needed]) or [])[0]),
+                self._of_rows(_frames.encoded(self._columns, frame[needed])),
                 self._heads(),
             )
         sentence = _frames.dates_among(frame[needed], needed)
@@ -165,6 +166,16 @@ class PredictsTables:
             row, column = (int(place) for place in np.argwhere(odd)[0])
             raise ValueError(f"row {row}, column {needed[column]!r}: {rows[row, column]} is not a finite number")
         return _as_columns(frame, keep, self._of_rows(rows), self._heads())
+
+    def _frame_of(self, frame: Any, keep: Sequence[str], rows: Any) -> Any:
+        """The predictions of rows that were made of a frame, as :meth:`predict_frame` gives them."""
+        found = self._of_rows(_inputs.features(self, rows, reset=False))
+        if hasattr(frame, "column_names"):
+            import pyarrow as pa
+
+            kept = {name: frame[name] for name in keep}
+            return pa.table({**kept, **{name: found[:, label] for label, name in enumerate(self._heads())}})
+        return _as_columns(frame, keep, found, self._heads())
 
 
 def _as_columns(frame: Any, keep: Sequence[str], found: np.ndarray, heads: list[str]) -> Any:

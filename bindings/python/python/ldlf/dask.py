@@ -65,6 +65,8 @@ class LDLForest(_estimators.LDLForest):
         Fewer steps on larger mini-batches allow a higher learning rate.
     min_iterations : int, default=300
     leaf_every : int, default=20
+    n_jobs : int, optional
+        Threads of this process; workers use their own.
     **parameters
         As of :class:`ldlf.LDLForest`.
 
