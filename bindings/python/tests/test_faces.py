@@ -51,6 +51,8 @@ def test_a_pipeline_passes_on_every_answer_of_its_last_step(ages):
     drawn = pipeline.sample(X, 2, random_state=0)
     np.testing.assert_array_equal(drawn, forest.sample(scaled, 2, random_state=0))
     assert not hasattr(ldlf.pipeline.make_pipeline(StandardScaler()), "predict_mean")
+    ours, theirs = pipeline.explain(X[:3], background=X[:50]), forest.explain(scaled[:3], background=scaled[:50])
+    np.testing.assert_array_equal(ours.values, theirs.values)
     assert clone(pipeline).set_params(ldlforest__trees=3)[-1].trees == 3
 
 

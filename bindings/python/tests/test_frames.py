@@ -11,6 +11,7 @@ import pytest
 from ldlf import LDLForest, MeanLDL, RandomForestLDL
 from quick import quick
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 COLOURS = ["red", "green", "blue"]
 
@@ -218,3 +219,17 @@ def test_a_column_of_categories_has_one_importance_and_the_page_names_its_featur
     assert model.feature_importances_.shape == (5,) and model.feature_importances_.argmax() == 0
     model.report(tmp_path / "model.html", frame, votes)
     assert "colour" in (tmp_path / "model.html").read_text()
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_a_pipeline_predicts_tables_as_tables(form, distributions):
+    X, y = distributions
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    pipeline = ldlf.pipeline.make_pipeline(StandardScaler(), quick(LDLForest)).fit(frame, y)
+    table = form(frame.assign(key=np.arange(len(X)) + 0.5)[["key", *"fedcba"]])
+    if hasattr(table, "collect"):
+        return
+    found = pipeline.predict_frame(table, keep=["key"])
+    assert type(found) is type(table)
+    expected = np.column_stack([np.arange(len(X)) + 0.5, pipeline.predict(frame)])
+    np.testing.assert_allclose(np.asarray(found), expected, atol=1e-6)
