@@ -3,6 +3,7 @@
 use ldlf::internals::core::columns::{Cell, Cells, Columns, Wishes};
 use ldlf::internals::core::error::Message;
 use ldlf::{Error, Result};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
@@ -43,7 +44,7 @@ type Given<'py> = Vec<(String, String, Bound<'py, PyAny>)>;
 fn columns_of(given: Given<'_>) -> PyResult<Vec<(String, Values)>> {
     let column = |(name, kind, values): (String, String, Bound<'_, PyAny>)| {
         let values = match kind.as_str() {
-            "number" => Values::Numbers(values.extract()?),
+            "number" => Values::Numbers(numbers(&values)?),
             "boolean" => Values::Booleans(values.extract()?),
             "date" => Values::Dates(values.extract()?),
             "text" => Values::Texts(values.extract()?),
@@ -52,6 +53,14 @@ fn columns_of(given: Given<'_>) -> PyResult<Vec<(String, Values)>> {
         Ok((name, values))
     };
     given.into_iter().map(column).collect()
+}
+
+/// The numbers of an array of NumPy, or of anything else that holds some.
+fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    match values.extract::<PyReadonlyArray1<'_, f64>>() {
+        Ok(array) => Ok(array.as_array().to_vec()),
+        Err(_) => values.extract(),
+    }
 }
 
 fn sentences(notices: &[Message]) -> Vec<String> {

@@ -1,13 +1,16 @@
 """How the head learns: from the first mini-batch, in every precision, within its memory, and across checkpoints."""
 
 import copy
+import inspect
 import io
 import math
 import pickle
+import re
 
 import ldlf._torch_head as forest
 import pytest
 import torch
+from ldlf import DeepLDLForest
 from ldlf.torch import ForestHead, ForestLoss
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -44,19 +47,26 @@ def learn(head, batches, size=20, offset=5.0):
 
 def test_the_defaults_are_those_of_dldlf():
     head = ForestHead(6, n_labels=4)
-    found = {
-        name: getattr(head, name)
-        for name in ("trees", "depth", "steepness", "leaf_iterations", "leaf_prior", "leaf_smoothing", "leaf_every")
-    }
-    assert found == {
-        "trees": 10,
-        "depth": 6,
-        "steepness": 2.0,
-        "leaf_iterations": 20,
-        "leaf_prior": 1.0,
-        "leaf_smoothing": 0.0,
-        "leaf_every": 100,
-    }
+    declared = inspect.signature(DeepLDLForest).parameters
+    for name in ("trees", "depth", "steepness", "leaf_iterations", "leaf_prior", "leaf_smoothing"):
+        assert getattr(head, name) == declared[name].default, name
+    # A head does not know how long an epoch is.
+    most = re.search(r'leaf_every : [^.]*"auto" is one epoch,\s+at most (\d+)\.', DeepLDLForest.__doc__)
+    assert declared["leaf_every"].default == "auto" and head.leaf_every == int(most[1])
+
+
+def test_a_loss_that_is_only_looked_at_is_no_mini_batch():
+    head, (features, targets) = new_head(leaf_every=3), rows()
+    criterion = ForestLoss(head)
+    learn(head, 2)
+    before, leaves, noted = head._batches, head.leaves.clone(), len(head._noted)
+    for looking in (torch.no_grad(), torch.inference_mode()):
+        with looking:
+            assert float(criterion(head(features), targets)) > 0
+    assert head.training and (head._batches, len(head._noted)) == (before, noted)
+    torch.testing.assert_close(head.leaves, leaves, rtol=0, atol=0)
+    learn(head, 1)
+    assert head._batches == before + 1 and not torch.equal(head.leaves, leaves)
 
 
 def test_the_first_mini_batch_gives_a_gradient(path):

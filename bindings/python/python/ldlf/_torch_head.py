@@ -341,7 +341,7 @@ class ForestLoss(nn.Module):
 
     It belongs to the last forward pass of its head, whose activations it reads: ``loss="trees"`` is the mean of the trees' losses,
     ``-1/K sum_k sum_c d_c ln g_kc`` (Eqn. 13), which a forest's log-probabilities do not hold. In training mode it tells the head the
-    targets, so that the leaves learn.
+    targets, so that the leaves learn; under ``torch.no_grad`` it does not.
 
     Parameters
     ----------
@@ -392,11 +392,13 @@ class ForestLoss(nn.Module):
             )
         sizes = None if log_probabilities.dim() == 2 else log_probabilities.movedim(1, -1).shape[:-1]
         targets, weights = _targets(activations, targets, weights, head.n_labels)
-        first = head.training and head._batches == 0
+        # Without gradients nothing is trained: rows that are only looked at are no mini-batch.
+        learns = head.training and torch.is_grad_enabled()
+        first = learns and head._batches == 0
         if first:
             head._observe(activations, targets, weights)
         loss = self._loss(head, activations, targets, weights)
-        if head.training and not first:
+        if learns and not first:
             head._observe(activations, targets, weights)
         return loss if self.reduction != "none" or sizes is None else loss.unflatten(0, sizes)
 
