@@ -114,8 +114,10 @@ fn with_labels_of_model(
     model: &TrainedModel,
 ) -> Result<Dataset> {
     let (found, wanted) = (&data.schema().label_names, &model.schema.label_names);
-    // A model of a source without names has names that nobody gave, which say nothing beside others.
-    let unnamed = wanted.iter().enumerate().all(|(at, name)| *name == format!("label_{at}"));
+    // A model of a source without names has names that nobody gave, which say nothing beside others. Columns that are read by name, and
+    // images, come with a table.
+    let of_table = model.schema.columns.is_some() || model.schema.image_column.is_some();
+    let unnamed = !of_table && wanted.iter().enumerate().all(|(at, name)| *name == format!("label_{at}"));
     let says_nothing = !are_named || (unnamed && !found.iter().any(|name| wanted.contains(name)));
     if found == wanted || found.len() != wanted.len() || says_nothing {
         return Ok(data);

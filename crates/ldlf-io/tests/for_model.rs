@@ -93,6 +93,12 @@ fn labels_with_the_names_of_unnamed_ones_are_matched_by_name_too() {
         read_for_model(&named, &of_unnamed, &other).unwrap().dataset.targets().as_slice(),
         [0.3, 0.5, 0.2]
     );
+    // A model of a table has names.
+    let others =
+        read_for_model(&named, &model, &ReadOptions { labels: other.labels.clone(), ..labels.clone() });
+    assert!(
+        others.unwrap_err().to_string().contains("\"b\" is no label of the model; its labels are label_0, ")
+    );
     // Some of the names, but not all, are of other labels.
     let some = ReadOptions {
         labels: vec!["label_1".into(), "label_2".into(), "x".into()],
