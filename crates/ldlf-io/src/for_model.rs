@@ -47,7 +47,8 @@ fn with_columns_called(schema: &Schema, names: &[String]) -> Result<Schema> {
             return Err(Error::usage(message![
                 Subject::Features,
                 " names {given} columns where the model reads {read}"
-            ]));
+            ])
+            .with_remedy("leave it out: the model finds its columns by their names"));
         }
     }
     Ok(schema)

@@ -215,8 +215,10 @@ fn check_bad_rows(args: &Predict) -> Result<Option<(&Path, Overwrite)>> {
         ));
     }
     if args.resume {
-        return Err(Error::usage("--bad-rows-out does not go with --resume: an earlier run read a part of the rows")
-            .with_remedy("use --bad-rows empty with --keep: rows without a prediction are the bad ones"));
+        return Err(Error::usage(
+            "--bad-rows-out does not go with --resume: an earlier run read a part of the rows",
+        )
+        .with_remedy("use --bad-rows empty with --keep: rows without a prediction are the bad ones"));
     }
     TableForm::of(path)?;
     Ok(Some((path, check_destination(path, args.force)?)))

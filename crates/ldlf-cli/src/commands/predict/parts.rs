@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ldlf::internals::io::fingerprint;
-use ldlf::internals::io::read::files_meant;
 use ldlf::internals::io::output::{Overwrite, write_atomically};
+use ldlf::internals::io::read::files_meant;
 use ldlf::{Error, Result};
 use serde::{Deserialize, Serialize};
 

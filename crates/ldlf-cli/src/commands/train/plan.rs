@@ -46,7 +46,8 @@ pub fn summary(columns: &[ColumnPlan]) -> Vec<(&'static str, String)> {
     for (kind, name) in
         [("number", "numbers"), ("boolean", "booleans"), ("date", "dates"), ("categories", "categories")]
     {
-        let of_kind: Vec<&ColumnPlan> = columns.iter().filter(|column| column.role == "feature" && column.kind == Some(kind)).collect();
+        let of_kind: Vec<&ColumnPlan> =
+            columns.iter().filter(|column| column.role == "feature" && column.kind == Some(kind)).collect();
         if !of_kind.is_empty() {
             lines.push((name, listed(&of_kind)));
         }
