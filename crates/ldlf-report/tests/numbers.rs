@@ -75,7 +75,7 @@ fn the_page_of_baselines_shows_the_committed_numbers() {
 #[test]
 fn the_page_of_protocols_shows_the_committed_numbers() {
     let page = text("docs/results/protocols.md");
-    let files = ["released", "clean-released", "clean-paper-aided", "clean-defaults"];
+    let files = ["released", "clean-released", "clean-paper", "clean-paper-aided", "clean-defaults"];
     let sections: Vec<&str> = page.split("\n## ").skip(1).collect();
     assert_eq!(sections.len(), files.len());
     for (file, section) in files.iter().zip(sections) {
@@ -377,6 +377,103 @@ fn the_ablation_of_the_forest_shows_the_committed_numbers() {
         }
     }
     assert_eq!(rows.len(), files[0].as_object().expect("an object").len());
+}
+
+#[test]
+fn the_page_of_time_to_quality_shows_the_committed_numbers() {
+    let page = text("docs/results/time-to-quality.md");
+    let points = &experiment("time-to-quality/numbers")["points"];
+    let (_, rows) = tables(&page, "| set | tool | setting |").remove(0);
+    assert_eq!(rows.len(), list(points).len());
+    for (row, point) in rows.iter().zip(list(points)) {
+        let number = |name: &str| point[name].as_f64().expect("a number");
+        let expected = [
+            text_of(&point["set"]).to_string(),
+            text_of(&point["tool"]).to_string(),
+            text_of(&point["setting"]).to_string(),
+            format!("{:.2}", number("seconds")),
+            format!("{:.4}", number("kl")),
+        ];
+        assert_eq!(row[..], expected);
+    }
+}
+
+#[test]
+fn the_page_of_the_self_check_shows_the_committed_numbers() {
+    let page = text("docs/results/self-check.md");
+    let cells = experiment("self-check/numbers");
+    let tables = tables(&page, "| set | rows |");
+    assert_eq!(tables.len(), 2);
+    let mut compared = 0;
+    for ((heads, rows), is_warped) in tables.iter().zip([false, true]) {
+        for row in rows {
+            for (learner, shown) in heads.iter().zip(row).skip(2) {
+                let of_cell = |cell: &&Value| {
+                    let size = match cell["size"].as_u64() {
+                        Some(0) => "all".to_string(),
+                        size => size.expect("a number of rows").to_string(),
+                    };
+                    [text_of(&cell["set"]), &size, text_of(&cell["learner"])] == [&row[0], &row[1], learner]
+                        && cell["warped"] == is_warped
+                };
+                let kl: Vec<f64> = list(&cells)
+                    .iter()
+                    .filter(of_cell)
+                    .map(|cell| cell["kl"].as_f64().expect("K-L"))
+                    .collect();
+                let mean = kl.iter().sum::<f64>() / kl.len() as f64;
+                let digits = shown.split('.').nth(1).expect("a fraction").len();
+                assert_eq!(
+                    *shown,
+                    format!("{mean:.digits$}"),
+                    "self-check.md, {} {} {learner}",
+                    row[0],
+                    row[1]
+                );
+                compared += kl.len();
+            }
+        }
+    }
+    assert_eq!(compared, list(&cells).len(), "every cell of the numbers stands on the page");
+}
+
+#[test]
+fn the_page_of_trust_shows_the_committed_numbers() {
+    let page = text("docs/results/trust.md");
+    let sets = experiment("trust/numbers");
+    let titles = [
+        ("interval", "Intervals for the true value"),
+        ("vote_interval", "Intervals for a new vote"),
+        ("set", "Label sets for a random voter"),
+        ("quantile_interval", "The distribution's own quantiles"),
+    ];
+    for (kind, title) in titles {
+        let part = page.split("\n## ").find(|part| part.starts_with(title)).expect("a part of the page");
+        let (_, rows) = tables(part, "| set | splits |").remove(0);
+        for row in rows {
+            let set = &sets[&row[0]];
+            let mut expected = vec![row[0].clone(), set["splits"].to_string(), row[2].clone()];
+            for level in [0.5, 0.8, 0.9, 0.95] {
+                let one = list(&set["table"])
+                    .iter()
+                    .find(|one| one["method"] == row[2] && one["kind"] == kind && one["level"] == level);
+                let one = one.unwrap_or_else(|| panic!("{} {kind} {level}", row[0]));
+                let number = |name: &str| one[name].as_f64().unwrap_or(0.0);
+                expected.push(format!("{:.1} ± {:.1}", 100.0 * number("covered"), 100.0 * number("error")));
+                expected.push(format!("{:.2}", number("width")));
+            }
+            assert_eq!(row, expected, "trust.md, {title}");
+        }
+    }
+    let (_, rows) = tables(&page, "| set | K-L | calibration |").remove(0);
+    assert_eq!(rows.len(), sets.as_object().expect("an object").len());
+    for row in rows {
+        let number = |name: &str| sets[&row[0]]["kl"][name].as_f64().expect("a number");
+        let mut expected = vec![row[0].clone()];
+        expected.extend(["kl", "calibration", "refinement"].map(|name| format!("{:.4}", number(name))));
+        expected.push(format!("{:.2}", number("exponent")));
+        assert_eq!(row, expected, "trust.md, calibration");
+    }
 }
 
 #[test]
