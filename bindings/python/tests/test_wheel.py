@@ -1,6 +1,7 @@
 """What the package brings beside the estimators: the command, licences, one version."""
 
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -129,3 +130,9 @@ def test_a_matlab_file_is_read(tmp_path):
 def test_every_public_set_says_where_it_comes_from():
     assert len(public_sets()) == 18
     assert all(found.get and found.cite and found.licence for found in public_sets().values())
+
+
+def test_what_releases_try_works_here():
+    path = f"{Path(SCRIPT).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    tried = run(sys.executable, PACKAGE / "tools" / "smoke.py", env={**os.environ, "PATH": path})
+    assert (tried.returncode, tried.stdout) == (0, f"ldlf {ldlf.__version__} works\n"), tried.stderr
