@@ -322,40 +322,28 @@ fn spread(values: &[f64], digits: usize) -> String {
 fn the_page_of_deep_networks_shows_the_committed_numbers() {
     let page = text("docs/results/age.md");
     let runs = experiment("age/numbers");
-    let of = |network: &str, learner: &str, value: &dyn Fn(&Value) -> f64| -> Vec<f64> {
-        let wanted = |run: &&Value| run["network"] == network && run["learner"] == learner;
-        list(&runs).iter().filter(wanted).map(value).collect()
-    };
-    let number = |name: &'static str| move |run: &Value| run[name].as_f64().expect("a number");
     let mut compared = 0;
-    let networks = ["small-cnn", "lite0-tuned", "lite0-scratch", "alexnet"];
-    let mains = tables(&page, "| learner | seeds |");
-    assert_eq!(mains.len(), networks.len());
-    for (network, (_, rows)) in networks.iter().zip(mains) {
+    for (set, truths) in [("APPA-REAL", &["apparent_mean", "real_age"][..]), ("UTKFace", &["age"])] {
+        let part = page.split("\n## ").find(|part| part.starts_with(set)).expect("a part of the page");
+        let (_, rows) = tables(part, "| network | learner |").remove(0);
         for row in rows {
-            let seeds = of(network, &row[0], &number("kl")).len();
-            let columns = [("kl", 4), ("intersection", 4), ("mae_apparent", 2), ("mae_real", 2)];
-            let mut expected = vec![row[0].clone(), seeds.to_string()];
-            expected
-                .extend(columns.map(|(name, digits)| spread(&of(network, &row[0], &number(name)), digits)));
-            let within = |run: &Value| 100.0 * run["cs"]["5"].as_f64().expect("a score");
-            expected.push(format!("{} %", spread(&of(network, &row[0], &within), 1)));
-            assert_eq!(row[..expected.len()], expected, "age.md, {network}");
-            compared += seeds;
+            let wanted =
+                |run: &&Value| [&run["set"], &run["way"], &run["learner"]] == [set, &*row[0], &*row[1]];
+            let same: Vec<&Value> = list(&runs).iter().filter(wanted).collect();
+            let column = |truth: &str, measure: &str, digits: usize| {
+                let number = |run: &&Value| run[truth][measure].as_f64().expect("a number");
+                spread(&same.iter().map(number).collect::<Vec<f64>>(), digits)
+            };
+            let mut expected = vec![row[0].clone(), row[1].clone(), same.len().to_string()];
+            let columns = [("kl", 4), ("crps", 3), ("mae_mean", 2), ("mae_median", 2), ("mae_mode", 2)];
+            expected.extend(columns.map(|(measure, digits)| column(truths[0], measure, digits)));
+            expected.extend(truths[1..].iter().map(|truth| column(truth, "mae_mean", 2)));
+            expected.push(column(truths[0], "cs_5", 4));
+            assert_eq!(row[..expected.len()], expected, "age.md, {set}");
+            compared += same.len();
         }
     }
     assert_eq!(compared, list(&runs).len(), "every run stands on the page");
-    for (heads, rows) in tables(&page, "| network | learner | CS(1)") {
-        for row in rows {
-            for (head, cell) in heads.iter().zip(&row).skip(2) {
-                let years = head.trim_start_matches("CS(").trim_end_matches(')');
-                let within = |run: &Value| 100.0 * run["cs"][years].as_f64().expect("a score");
-                let scores = of(&row[0], &row[1], &within);
-                let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-                assert_eq!(*cell, format!("{mean:.1} %"), "age.md, {} {} {head}", row[0], row[1]);
-            }
-        }
-    }
 }
 
 #[test]
